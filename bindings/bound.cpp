@@ -35,8 +35,10 @@ struct Bounds {
 Bounds find_bounds(const CommGraph& graph, const Allocation& allocation,
                    const std::vector<const CommGraph*>& phases, const std::optional<Sharing>& sharing,
                    std::optional<double> seconds, std::optional<std::uint64_t> work, int threads,
-                   const std::optional<Progress>& progress) {
+                   const std::optional<Progress>& progress, const std::optional<Numbers>& background) {
     check_threads(threads);
+    std::vector<double> of_others;
+    if (background) of_others = copy_elements<double>(*background, "background");
     SearchMonitor monitor(progress);
     const Budget budget = make_budget(seconds, work, monitor);
     if (std::ranges::count(phases, nullptr) > 0)
@@ -51,7 +53,8 @@ Bounds find_bounds(const CommGraph& graph, const Allocation& allocation,
                 "no bounds are known for ranks that share slots and send through proxies; make the pattern "
                 "without proxies");
         if (shared) ranks_on_slots = max_ranks_on_slots(capacity.masses(), capacity.capacities());
-        BoundProblem problem(graph, allocation, std::move(ranks_on_slots), threads);
+        BoundProblem problem =
+            BoundProblem(graph, allocation, std::move(ranks_on_slots), threads).with_background(of_others);
         Meter meter(budget);
         problem.raise_cuts(meter);
         Bounds found;
@@ -82,7 +85,7 @@ void bind_bound(nb::module_& m) {
             "Lower bound of `Judgement.congestion_max`: load of a link divided by bandwidth.")
         .def_prop_ro(
             "congestion_by", [](const Bounds& b) { return b.congestion.by; },
-            "The proof: message, injection, cut, routes, average, prices or nothing.")
+            "The proof: message, injection, cut, routes, average, prices, background or nothing.")
         .def_prop_ro(
             "congestion_where", [](const Bounds& b) { return b.congestion.where; },
             "The part of the allocation for which the bound is proven.")
@@ -97,10 +100,11 @@ void bind_bound(nb::module_& m) {
             "The rank that dominates, or the proof of the network's load.");
     m.def("find_bounds", &find_bounds, "graph"_a, "allocation"_a, nb::kw_only(),
           "phases"_a = std::vector<const CommGraph*>{}, "sharing"_a = nb::none(), "seconds"_a = nb::none(),
-          "work"_a = nb::none(), "threads"_a = 0, "progress"_a = nb::none(),
+          "work"_a = nb::none(), "threads"_a = 0, "progress"_a = nb::none(), "background"_a = nb::none(),
           "Computes lower bounds of hop-bytes, congestion and time for all placements.\n\n"
           "Phases are for time only: consecutive graphs whose sum is the graph. Ranks may share slots as "
-          "for place(). A budget ends the search for better proofs.");
+          "for place(). A budget ends the search for better proofs. The background, bytes of other jobs "
+          "by link id, adds to the loads of links.");
 }
 
 }  // namespace topoloom::python

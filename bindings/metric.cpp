@@ -14,6 +14,7 @@
 #include "search_monitor.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/metric/allocation_shape.hpp"
+#include "topoloom/metric/background.hpp"
 #include "topoloom/metric/judge.hpp"
 #include "topoloom/metric/proxies.hpp"
 
@@ -30,16 +31,29 @@ using Hot = std::tuple<std::string, double, double, std::vector<Loader>>;
 struct MetricsWithHotLinks {
     Judgement measures;
     std::vector<Hot> hottest;
+    std::vector<double> hottest_background;  // bytes of other jobs on each of them
+    std::optional<double> congestion_with_background;
 };
 
 MetricsWithHotLinks judge_allocated(const CommGraph& graph, const Allocation& allocation,
-                                    const Placement& placement, std::size_t hottest, int threads) {
+                                    const Placement& placement, std::size_t hottest, int threads,
+                                    const std::optional<Numbers>& background) {
     check_threads(threads);
+    std::vector<double> of_others;
+    if (background) of_others = copy_elements<double>(*background, "background");
+    const nb::gil_scoped_release release;
     placement.require_compatible_with(allocation);
     const Machine& machine = allocation.machine();
-    MetricsWithHotLinks judged{judge(graph, machine, placement, threads), {}};
+    MetricsWithHotLinks judged{judge(graph, machine, placement, threads), {}, {}, {}};
+    std::optional<Judgement> loaded;
+    if (background) {
+        loaded = add_background(judged.measures, machine, of_others);
+        judged.congestion_with_background = loaded->congestion_max;
+    }
     if (hottest == 0) return judged;
-    for (const HotLink& link : hottest_links(graph, machine, placement, judged.measures, hottest, threads)) {
+    const Judgement& hot = loaded ? *loaded : judged.measures;
+    for (const HotLink& link : hottest_links(graph, machine, placement, hot, hottest, threads)) {
+        if (background) judged.hottest_background.push_back(of_others[link.link.value]);
         std::vector<Loader> loaders;
         for (const Contribution& c : link.contributors)
             loaders.emplace_back(c.source.value, c.target.value, c.bytes);
@@ -98,7 +112,12 @@ void bind_metric(nb::module_& m) {
         .def_prop_ro("node_messages_out", &measure<&Judgement::messages_out>)
         .def_prop_ro("node_messages_in", &measure<&Judgement::messages_in>)
         .def_ro("hottest", &MetricsWithHotLinks::hottest,
-                "The hottest links: (link name, bytes, bytes / bandwidth, [(source, target, bytes)]).");
+                "The hottest links: (link name, bytes, bytes / bandwidth, [(source, target, bytes)]), with "
+                "the background.")
+        .def_ro("hottest_background", &MetricsWithHotLinks::hottest_background,
+                "The bytes of other jobs on each of the hottest links; empty without a background.")
+        .def_ro("congestion_with_background", &MetricsWithHotLinks::congestion_with_background,
+                "The largest load of a link, with the background, divided by bandwidth; None without one.");
 
     nb::class_<ShapeAndLoads>(m, "AllocationShape", "The shape of an allocation on its machine.")
         .def_prop_ro(
@@ -145,8 +164,9 @@ void bind_metric(nb::module_& m) {
         "Makes the graph that is sent if slots need the data of proxied ranks once. It has no proxied\n"
         "ranks, and the same judgement.");
     m.def("judge", &judge_allocated, "graph"_a, "allocation"_a, "placement"_a, "hottest"_a = 10,
-          "threads"_a = 0, nb::call_guard<nb::gil_scoped_release>(),
-          "Computes the metrics of a placement in one pass over the messages.");
+          "threads"_a = 0, "background"_a = nb::none(),
+          "Computes the metrics of a placement in one pass over the messages. The background is the bytes of "
+          "other jobs by link id.");
 }
 
 }  // namespace topoloom::python

@@ -10,6 +10,7 @@
 #include "topoloom/bound/cuts/flow_cuts.hpp"
 #include "topoloom/bound/cuts/grid_cuts.hpp"
 #include "topoloom/bound/cuts/rank_cuts.hpp"
+#include "topoloom/metric/background.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
 
 namespace topoloom {
@@ -77,9 +78,17 @@ BoundProblem::BoundProblem(const BoundProblem& other, const Allocation& allocati
       capacity_(other.capacity_),
       total_capacity_(other.total_capacity_),
       threads_(other.threads_),
+      background_(other.background_),
       raised_cuts_(other.raised_cuts_),
       min_leaving_bytes_(other.min_leaving_bytes_) {
     require_exact_bounds(graph_, allocation.machine());
+}
+
+BoundProblem BoundProblem::with_background(std::span<const double> background) const {
+    max_background(machine(), background);
+    BoundProblem copy(*this);
+    copy.background_ = background;
+    return copy;
 }
 
 void BoundProblem::raise_cuts(Meter& meter) {

@@ -35,6 +35,10 @@ class BoundProblem {
     [[nodiscard]] std::span<const std::uint32_t> capacity() const { return capacity_; }
     [[nodiscard]] std::uint64_t total_capacity() const { return total_capacity_; }
     [[nodiscard]] int threads() const { return threads_; }
+    /// A copy with the bytes of other jobs on each link, to which the copy refers. They raise bounds on
+    /// congestion and time. Throws Error for an invalid background, see max_background().
+    [[nodiscard]] BoundProblem with_background(std::span<const double> background) const;
+    [[nodiscard]] std::span<const double> background() const { return background_; }
     /// [s]: minimum bytes, in both directions, that leave a part of the allocation with capacity s, however
     /// many ranks are in the part. Computed by the first call, which other threads may not overlap.
     [[nodiscard]] std::span<const std::int64_t> min_leaving_bytes() const;
@@ -55,6 +59,7 @@ class BoundProblem {
     std::vector<std::uint32_t> capacity_;
     std::uint64_t total_capacity_ = 0;
     int threads_;
+    std::span<const double> background_;
     std::vector<std::int64_t> raised_cuts_;  // by number of ranks
     mutable std::shared_ptr<const std::vector<std::int64_t>> min_leaving_bytes_;
 };

@@ -148,17 +148,21 @@ CongestionBound average_load_bound(const BoundProblem& problem, const bound::Rou
 
 CongestionBound congestion_bound(const BoundProblem& problem, Meter& meter) {
     const bound::RouteSurvey survey = bound::survey_routes(problem.allocation(), meter);
+    const CongestionBound message = message_bound(problem, survey);
     CongestionBound best = injection_bound(problem);
-    for (CongestionBound& other :
-         std::vector{message_bound(problem, survey), cut_bound(problem, meter),
-                     route_cut_bound(problem, survey, meter), price_bound(problem, meter),
-                     average_load_bound(problem, survey, meter)}) {
+    const auto raise = [&](CongestionBound other) {
         if (other.value > best.value) best = std::move(other);
-    }
-    const double unit = load_unit(problem, survey);
-    if (unit == 0) return best;
+    };
+    raise(message);
+    raise(cut_bound(problem, meter));
+    raise(route_cut_bound(problem, survey, meter));
+    raise(price_bound(problem, meter));
+    const CongestionBound average = average_load_bound(problem, survey, meter);
+    raise(average);
     // The margin of a bound that is a multiple already makes it slightly smaller.
-    best.value = std::ceil(best.value / unit * rounding_margin) * unit * rounding_margin;
+    if (const double unit = load_unit(problem, survey); unit != 0)
+        best.value = std::ceil(best.value / unit * rounding_margin) * unit * rounding_margin;
+    raise(background_bound(problem, survey, message, average));
     return best;
 }
 

@@ -13,8 +13,8 @@ namespace topoloom {
 /// `value` in seconds: bytes / bandwidth. `by` names the bound: "message", the bytes of one pair of ranks
 /// on the links of the best route; "injection", the bytes of one rank that leave its router; "cut", the
 /// bytes that leave a part of the allocation; "routes", the same on the links of the machine's routes;
-/// "average", all bytes times hops, divided by the bandwidth of all links on routes between the nodes; or
-/// "prices", the dual bound. `where` names the ranks or nodes.
+/// "average", all bytes times hops, divided by the bandwidth of all links on routes between the nodes;
+/// "prices", the dual bound; or "background", the traffic of other jobs. `where` names the ranks or nodes.
 struct CongestionBound {
     double value = 0;
     std::string by = "nothing";
@@ -53,8 +53,18 @@ struct CongestionBound {
 /// few hundred nodes.
 [[nodiscard]] CongestionBound price_bound(const BoundProblem& problem, Meter& meter);
 
-/// The largest of these bounds. If all links have the same bandwidth and no route is split, rounded up to a
-/// multiple of the greatest common divisor of all bytes.
+/// The largest load of a link by BoundProblem::background(); 0 without one.
+[[nodiscard]] CongestionBound background_load(const BoundProblem& problem);
+
+/// Bounds that add the background to the loads of the problem's messages. `message`: on some route, the
+/// largest message meets the background of each link. `average`: if the bytes of average_load_bound() fill
+/// the links with the least background first, all up to one level, that level is a bound.
+[[nodiscard]] CongestionBound background_bound(const BoundProblem& problem, const bound::RouteSurvey& survey,
+                                               const CongestionBound& message,
+                                               const CongestionBound& average);
+
+/// The largest of these bounds. If all links have the same bandwidth and no route is split, those without
+/// background are rounded up to a multiple of the greatest common divisor of all bytes.
 [[nodiscard]] CongestionBound congestion_bound(const BoundProblem& problem, Meter& meter);
 
 }  // namespace topoloom

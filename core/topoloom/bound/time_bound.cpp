@@ -329,7 +329,14 @@ TimeBound time_bound(const BoundProblem& problem, std::span<const CommGraph* con
         }
         const BoundProblem part(graph, problem.allocation(),
                                 {problem.capacity().begin(), problem.capacity().end()}, problem.threads());
-        raise_bound(load, is_phase && meter.poll() ? congestion_bound(part, meter) : injection_bound(part));
+        if (!is_phase) {
+            // The background is divided among rounds; it is in the load of their phase.
+            raise_bound(load, injection_bound(part));
+            return load;
+        }
+        const BoundProblem loaded = part.with_background(problem.background());
+        raise_bound(load, background_load(loaded));
+        raise_bound(load, meter.poll() ? congestion_bound(loaded, meter) : injection_bound(loaded));
         return load;
     };
     const auto bound_of = [&](const CommGraph& graph) {

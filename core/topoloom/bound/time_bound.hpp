@@ -22,7 +22,8 @@ struct TimeBound {
 };
 
 /// Computes the bound for a run of all phases. The phases must add up to the problem's graph; without
-/// phases, the graph is a single phase. `congestion` is a bound for the sum. The machine must specify
+/// phases, the graph is a single phase. `congestion` is a bound for the sum, with the background of the
+/// problem, which counts in every phase. The machine must specify
 /// bandwidths. With several phases, the budget is spent on a congestion bound for each. If the routes of an
 /// allocation have more than 2 * 10^7 links in total, or than the budget allows, their latency counts as 0.
 /// O(nodes^2 * (hops + log nodes) + edges * log degree) plus congestion_bound().

@@ -25,7 +25,8 @@ RouteSurvey survey_routes(const Allocation& allocation, Meter& meter) {
     const NetworkView network(allocation.machine().topology());
     const bool is_known = can_examine_routes(network, allocation, meter);
     RouteSurvey survey{.is_known = is_known, .is_split = !is_known};
-    std::vector<char> is_used(network.link_count(), is_known ? 0 : 1);
+    std::vector<char>& is_used = survey.is_used;
+    is_used.assign(network.link_count(), is_known ? 0 : 1);
     if (is_known) {
         double least = std::numeric_limits<double>::infinity();
         for (const Node a : allocation.nodes()) {

@@ -2,15 +2,18 @@
 // What the routes between the nodes of an allocation have in common.
 #pragma once
 
+#include <vector>
+
 #include "topoloom/base/budget.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 
 namespace topoloom::bound {
 
 struct RouteSurvey {
-    double bandwidth = 0;   // total of the links on routes; of all working links if routes are unknown
-    bool is_known = false;  // whether routes are independent of load, and were examined
-    bool is_split = true;   // whether some message may take several routes
+    std::vector<char> is_used{};  // by link: on a route; all links if routes are unknown
+    double bandwidth = 0;         // total of the working links in use
+    bool is_known = false;        // whether routes are independent of load, and were examined
+    bool is_split = true;         // whether some message may take several routes
     /// Minimum over all routes of the seconds per byte on the busiest link of the route; 0 if unknown.
     double seconds_per_byte = 0;
 };

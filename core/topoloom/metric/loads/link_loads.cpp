@@ -5,27 +5,10 @@
 #include <limits>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/metric/background.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
 
 namespace topoloom {
-
-namespace {
-
-double max_background(const Machine& machine, std::span<const double> background) {
-    if (background.empty()) return 0;
-    if (background.size() != machine.link_count()) {
-        fail("the background has ", background.size(), " links, but the machine has ", machine.link_count());
-    }
-    double most = 0;
-    for (const double bytes : background) {
-        if (!(bytes >= 0) || bytes > 0x1p52)
-            fail("a background load is ", bytes, "; it must be from 0 to 2^52 bytes");
-        most = std::max(most, bytes);
-    }
-    return most;
-}
-
-}  // namespace
 
 LinkLoads::LinkLoads(const Machine& machine, const CommGraph& graph, std::span<const Slot> slot_of_rank,
                      std::span<const double> background, LoadScope busy)
