@@ -12,12 +12,16 @@ class Measures(TypedDict):
     """The measures of a placement."""
 
     predicted_seconds: NotRequired[float]
+    predicted_seconds_with_background: NotRequired[float]
+    """While other jobs load the links; absent without their traffic."""
     hop_bytes: float
     hops_per_byte: float
     dilation_average: float
     dilation_max: float
     traffic_average: float
     congestion_max: float
+    congestion_with_background: NotRequired[float]
+    """The same with the loads of other jobs; absent without their traffic."""
     inter_node_bytes: float
     inter_node_max: float
     load_max: NotRequired[float]
@@ -37,6 +41,8 @@ class GapMeasures(TypedDict):
     hop_bytes: float | None
     congestion_max: float | None
     predicted_seconds: NotRequired[float | None]
+    congestion_with_background: NotRequired[float | None]
+    predicted_seconds_with_background: NotRequired[float | None]
 
 
 class AllocationTable(TypedDict):
@@ -218,7 +224,11 @@ class HottestLink(TypedDict):
     link: str
     """The link, named by its ends."""
     bytes: float
-    """Load in bytes."""
+    """Load in bytes, with that of other jobs."""
+    background_bytes: NotRequired[float]
+    """Load by other jobs; absent if their traffic is unknown."""
+    background_share: NotRequired[float]
+    """Their share of the load, from 0 to 1."""
     seconds: float
     """Load divided by bandwidth; of relative bandwidths if none are known."""
     loaded_by: list[LinkUser]
@@ -280,8 +290,12 @@ class LowerBounds(TypedDict):
     """Bound on the predicted time in seconds; absent if bandwidths are unknown."""
     hop_bytes: LowerBound
     """Bound on hop-bytes."""
-    congestion_max: LowerBound
+    congestion_max: NotRequired[LowerBound]
     """Bound on congestion: in seconds, or in bytes if bandwidths are unknown."""
+    predicted_seconds_with_background: NotRequired[LowerBound]
+    """With traffic of other jobs, instead of `predicted_seconds`."""
+    congestion_with_background: NotRequired[LowerBound]
+    """With traffic of other jobs, instead of `congestion_max`."""
 
 
 class BoundDocument(LowerBounds):
@@ -428,6 +442,8 @@ class PlacementOnPage(ObjectiveMeasures):
     """The mapper, or the file if mappers are not unique."""
     file: str | None
     """File of the placement; null for block order."""
+    busiest_links: NotRequired[list[HottestLink]]
+    """The most loaded links with other jobs; absent without their traffic."""
     simulated_seconds: NotRequired[float]
     """Simulated time in seconds; absent without simulation."""
     busiest_channels: NotRequired[list[BusyChannel]]

@@ -63,6 +63,12 @@ MEASURES = {
             "startups, latencies, and the busiest link, network card or memory",
         ),
         Measure(
+            "predicted_seconds_with_background",
+            "predicted time with other jobs",
+            Unit.SECONDS,
+            "the same while other jobs load the links",
+        ),
+        Measure(
             "hop_bytes",
             "hop-bytes",
             Unit.HOP_BYTES,
@@ -96,6 +102,12 @@ MEASURES = {
             "largest ratio of a link's load to its bandwidth",
         ),
         Measure(
+            "congestion_with_background",
+            "congestion with other jobs",
+            Unit.LINK_LOAD,
+            "the same with the loads of other jobs, on any link",
+        ),
+        Measure(
             "inter_node_bytes",
             "inter-node bytes",
             Unit.BYTES,
@@ -127,13 +139,13 @@ MEASURES = {
 def collect_measures(judgement: Judgement, shared: bool = False) -> dict[str, float]:
     """Collect the values of a judgement by measure.
 
-    Slot load is included only if ranks share slots, and the minimal share only with
-    adaptive routing.
+    Slot load is included only if ranks share slots, the minimal share only with
+    adaptive routing, and congestion with other jobs only if their traffic is known.
     """
     values = {
         name: getattr(judgement, name)
         for name in MEASURES
-        if name != "predicted_seconds" and (shared or name != "load_max")
+        if not name.startswith("predicted_seconds") and (shared or name != "load_max")
     }
     return {name: value for name, value in values.items() if value is not None}
 

@@ -16,6 +16,7 @@ from topoloom._core import Error, Wiring
 from topoloom.figure.links import choose_load_unit
 from topoloom.machines.link_names import format_link, vertex_names
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
+from topoloom.placements.hottest_links import list_hottest_links
 from topoloom.report.matrix import MatrixLevel, find_positions, make_finest_level
 from topoloom.report.packed_arrays import PackedArrays
 from topoloom.report.scene import find_wrapping_links, make_scene, quantize
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         Machine,
         Placement,
     )
+    from topoloom.documents.placements import HottestLink
     from topoloom.figure.links import Array
     from topoloom.placements.fixed_bounds import AnyBounds
     from topoloom.placements.placement_file import PlacementFile
@@ -37,6 +39,7 @@ MAX_RANKS = 100_000  # maximum number of ranks, and of nodes, on a page
 MAX_LINKS = 240_000
 MAX_EXPLAINED_LINKS = 20_000  # maximum number of links for which rank pairs are listed
 PAIRS_PER_LINK = 3  # number of rank pairs listed per link, as in `judge`
+SHARED_LINKS = 10  # number of links listed with the shares of other jobs
 #: Maximum size of all base64 arrays, so that the page stays below 3 MB.
 MAX_CHARACTERS = 2_750_000
 
@@ -69,6 +72,8 @@ class Report:
     bounds: AnyBounds | None = (
         None  # lower bounds on the measures; None if not computed
     )
+    #: Bounds with the traffic of other jobs; None if that is unknown.
+    bounds_with_background: AnyBounds | None = None
     #: `graph_file`, `command`: the graph's file, and the command line that made the
     #: report.
     graph_file: str = ""
@@ -89,6 +94,21 @@ class Report:
     def machine(self) -> Machine:
         """The machine of the allocation."""
         return self.allocation.machine
+
+    @property
+    def vertex_names(self) -> dict[str, str]:
+        """The real names of nodes and switches by their default names."""
+        of_node = zip(self.allocation.nodes.tolist(), self.hosts or (), strict=False)
+        return vertex_names(self.machine, dict(of_node), self.switches)
+
+    def list_shared_links(self, view: PlacementView) -> list[HottestLink]:
+        """List the busiest links of a view with their shares of other jobs.
+
+        Empty if the traffic of other jobs is unknown.
+        """
+        if view.judgement.congestion_with_background is None:
+            return []
+        return list_hottest_links(view.judgement, self.vertex_names)[:SHARED_LINKS]
 
 
 def count_explained_links(views: int) -> int:
@@ -127,8 +147,7 @@ def collect_page_data(report: Report) -> tuple[dict[str, Any], PackedArrays]:
     }
     _add_nodes(pack, report)
     names = [machine.link_name(int(link)) for link in links]
-    of_node = dict(zip(allocation.nodes.tolist(), report.hosts or (), strict=False))
-    known = vertex_names(machine, of_node, report.switches)
+    known = report.vertex_names
     pack.add_strings("link.name", [format_link(name, known) for name in names])
     number = {name: index for index, name in enumerate(names)}
     facts["views"] = [
@@ -228,7 +247,8 @@ def _add_view(
         add = pack.add_integers if values.max(initial=0) < 2**32 else pack.add_numbers
         add(f"{key}.{name}", values)
     # Some links of this view may be missing, because other views have busier ones.
-    hottest = [link for link in judgement.hottest if link[0] in number]
+    # Some have no pairs, because only other jobs load them.
+    hottest = [link for link in judgement.hottest if link[0] in number and link[3]]
     pairs = np.zeros((len(hottest), PAIRS_PER_LINK, 3))
     for row, (_, _, _, loaders) in enumerate(hottest):
         pairs[row, : len(loaders)] = loaders

@@ -77,6 +77,7 @@ def collect_page_texts(report: Report) -> dict[str, Any]:
         "numbers": _choose_numbers(before, after, machine),
         "measures": _list_measures(report.views, report.best, machine),
         "bounds": _list_bounds(report),
+        "shared_links": _list_shared_links(report),
         "histogram": _make_load_histogram(before, after, by),
         "busy_means": by.title,
         "simulator": report.simulator,
@@ -191,6 +192,12 @@ def _list_bounds(report: Report) -> list[dict[str, Any]]:
     if proven.time is not None:
         by = ": ".join(filter(None, (proven.time_by, proven.time_where)))
         found.insert(0, ("predicted_seconds", proven.time, by))
+    if (loaded := report.bounds_with_background) is not None:
+        by = " of ".join(filter(None, (loaded.congestion_by, loaded.congestion_where)))
+        found.append(("congestion_with_background", loaded.congestion, by))
+        if loaded.time is not None:
+            by = ": ".join(filter(None, (loaded.time_by, loaded.time_where)))
+            found.append(("predicted_seconds_with_background", loaded.time, by))
     return [
         {
             "title": measure_title(name, report.machine),
@@ -199,6 +206,18 @@ def _list_bounds(report: Report) -> list[dict[str, Any]]:
             "gaps": [view.gaps.get(name) for view in report.views],
         }
         for name, least, proof in found
+    ]
+
+
+def _list_shared_links(report: Report) -> list[dict[str, str]]:
+    """List the busiest links of the best placement, and what other jobs load."""
+    return [
+        {
+            "link": one["link"],
+            "load": format_bytes(one["bytes"]),
+            "share": f"{100 * one['background_share']:.0f} %",
+        }
+        for one in report.list_shared_links(report.views[report.best])
     ]
 
 

@@ -6,15 +6,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from topoloom._core import CommGraph, Judgement, Placement, judge
-from topoloom.machines.link_names import format_link
+from topoloom.placements.hottest_links import list_hottest_links
 from topoloom.placements.measures import collect_measures
 from topoloom.tasks.objective import predict_time
-from topoloom.tasks.optimality_gap import Gaps, compute_gaps, prove_quick_bounds
+from topoloom.tasks.optimality_gap import (
+    Gaps,
+    compute_background_gaps,
+    compute_gaps,
+    prove_quick_bounds,
+)
 from topoloom.tasks.placement_problem import PlacementProblem
 
 if TYPE_CHECKING:
-    from topoloom.documents.placements import GapMeasures, JudgeDocument, Measures
+    from topoloom.documents.placements import (
+        GapMeasures,
+        JudgeDocument,
+        Measures,
+    )
 
 
 class JudgedPlacement(NamedTuple):
@@ -63,18 +75,7 @@ class JudgedPlacement(NamedTuple):
             "node_bytes_out_max": _find_maximum(judgement.node_bytes_out),
             "node_messages_in_max": _find_maximum(judgement.node_messages_in),
             "node_messages_out_max": _find_maximum(judgement.node_messages_out),
-            "hottest_links": [
-                {
-                    "link": format_link(link, names),
-                    "bytes": load,
-                    "seconds": seconds,
-                    "loaded_by": [
-                        {"source": int(s), "target": int(t), "bytes": float(b)}
-                        for s, t, b in loaders
-                    ],
-                }
-                for link, load, seconds, loaders in judgement.hottest
-            ],
+            "hottest_links": list_hottest_links(judgement, names),
             "phases": cast("list[Measures]", self.phases),
             "phase_names": list(phase_names),
             "fixed": sorted(self.given.fixed),
@@ -82,21 +83,31 @@ class JudgedPlacement(NamedTuple):
 
 
 def judge_placement(
-    given: PlacementProblem, phases: Sequence[CommGraph] = (), hottest: int = 10
+    given: PlacementProblem,
+    phases: Sequence[CommGraph] = (),
+    hottest: int = 10,
+    background: NDArray[np.float64] | None = None,
 ) -> JudgedPlacement:
-    """Measure the placement of a problem; without one, block order."""
+    """Measure the placement of a problem; without one, block order.
+
+    `background` is the traffic of other jobs, in bytes by link id.
+    """
     graph, where, shared = given.graph, given.allocation, given.shared
     block = given.place_like_launcher()
     placement = given.file.placement if given.file is not None else block
-    judgement = judge(graph, where, placement, hottest=hottest)
+    judgement = judge(graph, where, placement, hottest=hottest, background=background)
     by_block, on = (graph, where, block), (graph, where, placement)
-    before = predict_time(*by_block, phases)
-    before |= collect_measures(judge(*by_block), shared)
-    values = predict_time(*on, phases) | collect_measures(judgement, shared)
-    # Bounds are valid only for one rank per slot.
-    bounds = (
-        None if shared else prove_quick_bounds(graph, where, phases, fixed=given.fixed)
-    )
+    before = predict_time(*by_block, phases, background)
+    before |= collect_measures(judge(*by_block, background=background), shared)
+    values = predict_time(*on, phases, background)
+    values |= collect_measures(judgement, shared)
+    gaps = compute_gaps(values, None)
+    if not shared:  # bounds are valid only for one rank per slot
+        job = (graph, where, phases)
+        gaps = compute_gaps(values, prove_quick_bounds(*job, fixed=given.fixed))
+        if background is not None:
+            loaded = prove_quick_bounds(*job, fixed=given.fixed, background=background)
+            gaps |= compute_background_gaps(values, loaded)
     return JudgedPlacement(
         given,
         given.file.mapper if given.file is not None else "block",
@@ -105,7 +116,7 @@ def judge_placement(
         judgement,
         values,
         before,
-        compute_gaps(values, bounds),
+        gaps,
         [collect_measures(judge(phase, where, placement), shared) for phase in phases],
     )
 

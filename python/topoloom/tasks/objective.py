@@ -149,12 +149,21 @@ def predict_time(
     allocation: Allocation,
     placement: Placement,
     phases: Sequence[CommGraph],
+    background: NDArray[np.float64] | None = None,
 ) -> dict[str, float]:
-    """Return the predicted communication time in seconds; empty without bandwidths."""
+    """Return the predicted communication time in seconds; empty without bandwidths.
+
+    With a background, also return the time with the traffic of other jobs.
+    """
     if not allocation.machine.has_bandwidths:
         return {}
-    seconds = predicted_time(graph, allocation, placement, phases=phases)
-    return {"predicted_seconds": seconds}
+    on = (graph, allocation, placement)
+    found = {"predicted_seconds": predicted_time(*on, phases=phases)}
+    if background is not None:
+        found["predicted_seconds_with_background"] = predicted_time(
+            *on, phases=phases, background=background
+        )
+    return found
 
 
 def read_objective(
@@ -167,8 +176,22 @@ def read_objective(
             "background traffic does not affect hop-bytes; choose another objective, "
             "such as congestion"
         )
-    loads = [_read_background(text, machine) for text in background or []]
-    return Objective(name, load_phases(graph_file), sum(loads) if loads else None)
+    loads = read_background(background, machine)
+    return Objective(name, load_phases(graph_file), loads)
+
+
+def read_background(
+    texts: Sequence[str] | None, machine: Machine
+) -> NDArray[np.float64] | None:
+    """Add up the traffic of other jobs, in bytes by link; None without texts.
+
+    A text is a file of link loads, or another job's ``GRAPH,PLACEMENT``.
+    """
+    if not texts:
+        return None
+    loads: NDArray[np.float64]
+    loads = np.sum([_read_background(text, machine) for text in texts], axis=0)
+    return loads
 
 
 def check_objective(name: str, machine: Machine | None = None) -> None:

@@ -10,6 +10,9 @@ from topoloom._core import Allocation, CommGraph, Error, find_bounds
 from topoloom.tasks.fixed_ranks import NO_FIXED_RANKS
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from topoloom.placements.fixed_bounds import AnyBounds
 
 #: Work limit of quick proofs: up to 0.1 s for the steps that it covers.
@@ -25,10 +28,13 @@ def prove_quick_bounds(
     phases: Sequence[CommGraph] = (),
     *,
     fixed: Mapping[int, int] = NO_FIXED_RANKS,
+    background: NDArray[np.float64] | None = None,
 ) -> AnyBounds | None:
     """Prove bounds quickly; results do not depend on the CPU speed."""
     try:
-        found = find_bounds(graph, allocation, phases=phases, work=QUICK_WORK)
+        found = find_bounds(
+            graph, allocation, phases=phases, work=QUICK_WORK, background=background
+        )
         if not fixed:
             return found
         from topoloom.placements.fixed_bounds import raise_bounds
@@ -66,6 +72,23 @@ def compute_gaps(values: Mapping[str, float], bounds: AnyBounds | None) -> Gaps:
             values["predicted_seconds"], bounds.time
         )
     return found
+
+
+def compute_background_gaps(
+    values: Mapping[str, float], bounds: AnyBounds | None
+) -> Gaps:
+    """Divide the measures with other jobs by bounds that include their traffic."""
+    if bounds is None:
+        return {}
+    least = {
+        "congestion_with_background": bounds.congestion,
+        "predicted_seconds_with_background": bounds.time,
+    }
+    return {
+        name: compute_gap(values[name], bound)
+        for name, bound in least.items()
+        if name in values and bound is not None
+    }
 
 
 def format_gap(ratio: float | None) -> str:

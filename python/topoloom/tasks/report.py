@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from topoloom._core import Allocation, CommGraph, Placement
@@ -38,6 +39,8 @@ class _Problem(NamedTuple):
     views: int
     phases: Sequence[CommGraph]
     parts: Mapping[str, Sequence[CommGraph]]
+    background: NDArray[np.float64] | None
+    bounds_with_background: AnyBounds | None
 
 
 def build_report(
@@ -49,11 +52,13 @@ def build_report(
     command: tuple[str, ...] = (),
     names: Sequence[str] = (),
     default: Placement | None = None,
+    background: NDArray[np.float64] | None = None,
 ) -> Report:
     """Measure the launcher's order and placements of one job; build the report.
 
     `names` contains the names of the phases. Phases of one name form one part of the
-    page. `default` is the launcher's placement, by default block order.
+    page. `default` is the launcher's placement, by default block order. `background` is
+    the traffic of other jobs, in bytes by link id.
     """
     from topoloom.report.page_data import Report
     from topoloom.tasks.optimality_gap import prove_quick_bounds
@@ -64,11 +69,17 @@ def build_report(
     shared = any(one.file.placement.shared for one in made)
     # Bounds are valid only for one rank per slot.
     bounds = None if shared else prove_quick_bounds(graph, where, phases)
+    loaded = None
+    if background is not None and not shared:
+        loaded = prove_quick_bounds(graph, where, phases, background=background)
     few = len(set(names)) <= MAX_PARTS
     parts: dict[str, list[CommGraph]] = {name: [] for name in names if few}
     for name, phase in zip(names if parts else (), phases, strict=True):
         parts[name].append(phase)
-    problem = _Problem(graph, where, shared, bounds, 1 + len(made), phases, parts)
+    count = 1 + len(made)
+    problem = _Problem(
+        graph, where, shared, bounds, count, phases, parts, background, loaded
+    )
     block = default or place_like_launcher(graph, where, shared, first.capacities)
     views = [_make_view(problem, LAUNCHER, block)]
     for one, name in zip(made, _name_placements(made), strict=True):
@@ -83,6 +94,7 @@ def build_report(
         best=best,
         hosts=first.hosts,
         bounds=bounds,
+        bounds_with_background=loaded,
         graph_file=graph_file,
         command=command,
         affinity=proof,
@@ -135,15 +147,18 @@ def _make_view(
     from topoloom.placements.measures import collect_measures
     from topoloom.report.page_data import PlacementView, count_explained_links
     from topoloom.tasks.objective import predict_time
-    from topoloom.tasks.optimality_gap import compute_gaps
+    from topoloom.tasks.optimality_gap import compute_background_gaps, compute_gaps
 
     judgement = judge(
         problem.graph,
         problem.where,
         placement,
         hottest=count_explained_links(problem.views),
+        background=problem.background,
     )
-    values = predict_time(problem.graph, problem.where, placement, problem.phases)
+    values = predict_time(
+        problem.graph, problem.where, placement, problem.phases, problem.background
+    )
     values |= collect_measures(judgement, problem.shared)
     part_loads = [
         np.sum(
@@ -156,7 +171,8 @@ def _make_view(
         placement=placement,
         judgement=judgement,
         values=values,
-        gaps=compute_gaps(values, problem.bounds),
+        gaps=compute_gaps(values, problem.bounds)
+        | compute_background_gaps(values, problem.bounds_with_background),
         made=made.file if made else None,
         file=made.path if made else "",
         part_loads=part_loads,

@@ -23,6 +23,7 @@ from topoloom.tasks.launched_placement import (
     is_placement_file,
     load_launched_placement,
 )
+from topoloom.tasks.objective import read_background
 from topoloom.tasks.placement_problem import (
     PlacementProblem,
     load_launched_problems,
@@ -78,6 +79,9 @@ class WrittenReport(NamedTuple):
             {"name": view.name, "file": view.file or None, **view.values}
             for view in report.views
         ]
+        for entry, placed in zip(views, report.views, strict=True):
+            if links := report.list_shared_links(placed):
+                entry["busiest_links"] = links
         for view, found in zip(views, report.simulated, strict=False):
             view |= {key: found[key] for key in _SIMULATED}
         return {
@@ -98,6 +102,7 @@ def write_report(
     machine: str | None = None,
     where: AllocationSpec = NO_ALLOCATION,
     advise: Callable[[Report], str] = lambda _: "",
+    background: Sequence[str] | None = None,
 ) -> WrittenReport:
     """Write a page that compares placements of one job with the launcher's order.
 
@@ -118,6 +123,8 @@ def write_report(
         The simulator for each placement; None for no simulation.
     advise
         Returns the sentence of advice for the page.
+    background
+        Traffic of other jobs, as for `topoloom.tasks.objective.read_background`.
 
     Raises
     ------
@@ -157,6 +164,7 @@ def write_report(
         command=command,
         names=load_phase_names(graph_file),
         default=loaded.default,
+        background=read_background(background, files[0].allocation.machine),
     )
     inputs = [Path(name) for name in [*names, graph_file] if Path(name).exists()]
     if output.exists() and any(output.samefile(path) for path in inputs):

@@ -170,6 +170,92 @@ def test_a_job_avoids_the_links_of_another(topoloom: Command) -> None:
     assert "  background  l.json\n" in printed.out
 
 
+def place_two_jobs(topoloom: Command) -> None:
+    """Place a ring on row 0 of a mesh, and one on its ends and row 1."""
+    topoloom("pattern", "generate", "ring", "-n", 2, "--bytes", 1000, "-o", "p.npz")
+    mesh = ["-m", "mesh:2x4,bandwidth=1GB/s,latency=1us", "--mapper", "block"]
+    topoloom("map", "p.npz", *mesh, "-a", "n[0,3]", "-o", "far.json")
+    topoloom("map", "p.npz", *mesh, "-a", "n[1-2]", "-o", "near.json")
+    topoloom("judge", "p.npz", "far.json", "--write-loads", "far-loads.json")
+
+
+def test_a_placement_is_judged_with_the_traffic_of_other_jobs(
+    topoloom: Command,
+) -> None:
+    place_two_jobs(topoloom)
+    judge = ["judge", "p.npz", "near.json", "--hottest", 6]
+    alone = topoloom(*judge, "--json").json
+    assert "congestion_with_background" not in alone
+    assert all("background_share" not in link for link in alone["hottest_links"])
+    for background in ("far-loads.json", "p.npz,far.json"):
+        with_others = topoloom(*judge, "--background", background, "--json").json
+        assert with_others["congestion_max"] == alone["congestion_max"] == 1e-6
+        assert with_others["congestion_with_background"] == 2e-6
+        gained = with_others["predicted_seconds_with_background"]
+        assert gained == pytest.approx(alone["predicted_seconds"] + 1e-6)
+        links = with_others["hottest_links"]
+        shares = [link["background_share"] for link in links]
+        assert shares == [0.5, 0.5, 1, 1, 1, 1]
+        assert [link["bytes"] for link in links] == [2000, 2000, *[1000] * 4]
+        # The only placement is optimal.
+        assert with_others["gap"]["congestion_with_background"] == pytest.approx(1)
+    twice = [word for _ in range(2) for word in ("--background", "far-loads.json")]
+    assert topoloom(*judge, *twice, "--json").json["congestion_with_background"] == 3e-6
+    printed = topoloom(*judge, "--background", "far-loads.json").out
+    assert "congestion with other jobs" in printed
+    assert "predicted time with other jobs" in printed
+    assert printed.count(" 50 %\n") == 2
+    assert printed.count("100 %\n") == 4
+
+
+def test_bounds_include_the_traffic_of_other_jobs(topoloom: Command) -> None:
+    place_two_jobs(topoloom)
+    bound = ["bound", "p.npz", "near.json"]
+    alone = topoloom(*bound, "--json").json
+    found = topoloom(*bound, "--background", "far-loads.json", "--json").json
+    assert "congestion_max" not in found
+    assert found["hop_bytes"] == alone["hop_bytes"]
+    for name, before in (
+        ("congestion_with_background", "congestion_max"),
+        ("predicted_seconds_with_background", "predicted_seconds"),
+    ):
+        assert found[name]["value"] == pytest.approx(alone[before]["value"] + 1e-6)
+        assert alone[before]["at_least"] < found[name]["at_least"]
+        assert found[name]["at_least"] <= found[name]["value"]
+    assert "--lp does not include --background" in run_refused(
+        topoloom, *bound, "--background", "far-loads.json", "--lp"
+    )
+
+
+def test_a_report_lists_the_shares_of_other_jobs(topoloom: Command) -> None:
+    place_two_jobs(topoloom)
+    report = ["report", "near.json", "-o", "r.html"]
+    alone = topoloom(*report, "--json").json["placements"]
+    assert all("busiest_links" not in view for view in alone)
+    assert "Links shared with other jobs" not in Path("r.html").read_text()
+    report += ["--background", "far-loads.json"]
+    for view in topoloom(*report, "--json").json["placements"]:
+        assert view["congestion_with_background"] == 2e-6
+        links = view["busiest_links"]
+        assert [link["background_share"] for link in links] == [0.5, 0.5, 1, 1, 1, 1]
+    page = Path("r.html").read_text()
+    assert "Links shared with other jobs" in page
+    assert page.count('<td class="number">50 %</td>') == 2
+    assert page.count('<td class="number">100 %</td>') == 4
+
+
+@pytest.mark.parametrize("command", ["judge p.npz", "bound p.npz", "report -o r.html"])
+def test_invalid_backgrounds_are_refused_in_one_line(
+    topoloom: Command, command: str
+) -> None:
+    place_two_jobs(topoloom)
+    words = [*command.split(), "near.json", "--background"]
+    assert "none.json: No such file" in run_refused(topoloom, *words, "none.json")
+    topoloom("map", "p.npz", "-m", "mesh:2x4", "--mapper", "block", "-o", "other.json")
+    wrong = run_refused(topoloom, *words, "p.npz,other.json")
+    assert "other.json: is for mesh:2x4, not for mesh:2x4,bandwidth" in wrong
+
+
 def run_refused(topoloom: Command, *words: object) -> str:
     outcome = topoloom(*words)
     assert (outcome.status, outcome.out) == (2, "")

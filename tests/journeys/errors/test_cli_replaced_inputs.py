@@ -22,6 +22,11 @@ if TYPE_CHECKING:
         ("map p.npz --machine=torus:4x4 -a in --output=in", "--output", "-a"),
         ("map p.npz -m torus:4x4 --background g.npz,in -o in", "-o", "--background"),
         ("judge p.npz in --write-loads in", "--write-loads", "PLACEMENT"),
+        (
+            "judge p.npz --background in --write-loads in",
+            "--write-loads",
+            "--background",
+        ),
         ("export in --to list -o in", "-o", "PLACEMENT"),
         ("pattern import in -o in", "-o", "FILE"),
         ("model fit in -o in", "-o", "FILE"),

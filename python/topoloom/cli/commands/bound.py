@@ -13,7 +13,7 @@ from topoloom.cli.options.machines import (
     MaybeMachineText,
     RankLimitOptions,
 )
-from topoloom.cli.options.searches import SearchOptions, SharingOptions
+from topoloom.cli.options.searches import Background, SearchOptions, SharingOptions
 from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def command(
     limits: RankLimitOptions,
     sharing: SharingOptions,
     searching: SearchOptions,
+    background: Background = None,
     lp: Annotated[
         bool,
         Option(
@@ -62,6 +63,9 @@ def command(
     time        from startups, shortest routes, and the busiest link, NIC
                 (network) or memory, or from all that one rank sends (sender)
 
+    With --background, the bounds on congestion and time include the traffic of other
+    jobs (background).
+
     \b
     Examples:
       topoloom bound p.npz x.json
@@ -74,6 +78,7 @@ def command(
     from topoloom.cli.exit_status import Interrupted
     from topoloom.graphs.phases import load_phases
     from topoloom.tasks.bound import prove_bounds
+    from topoloom.tasks.objective import read_background
     from topoloom.tasks.placement_problem import load_placement_problem
     from topoloom.tasks.problem import AllocationSpec
     from topoloom.tasks.sharing import can_share_slots
@@ -87,6 +92,8 @@ def command(
             f"in {placement} ranks share slots; set the slot capacities with "
             "--imbalance or --capacities"
         )
+    if lp and background:
+        raise Error("--lp does not include --background; leave out one of them")
     if lp and can_share_slots(share):
         raise Error(
             "--lp requires one rank per slot; leave out --imbalance and --capacities"
@@ -99,6 +106,7 @@ def command(
             sharing=share,
             lp=lp,
             progress=watch,
+            background=read_background(background, given.allocation.machine),
         )
     if as_json:
         print_json(found.document())

@@ -20,7 +20,7 @@ from topoloom.cli.options.machines import (
     MaybeMachineText,
     RankLimitOptions,
 )
-from topoloom.cli.options.searches import Seed
+from topoloom.cli.options.searches import Background, Seed
 from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def command(
     launcher: LauncherName = "slurm",
     limits: RankLimitOptions,
     seed: Seed = 1,
+    background: Background = None,
     hottest: Annotated[
         int,
         Option("--hottest", metavar="N", min=0, help="Number of loaded links to name."),
@@ -46,7 +47,7 @@ def command(
     loads: Annotated[
         Path | None,
         output_option(
-            "Write the bytes on every link, for 'map --background'.", "--write-loads"
+            "Write the bytes on every link, for --background.", "--write-loads"
         ),
     ] = None,
     as_json: AsJson = False,
@@ -67,24 +68,31 @@ def command(
     share on minimal routes: with adaptive routing, the rest takes detours
     gap               value divided by a quickly proved lower bound; 1 is optimal
 
+    With --background, congestion and predicted time are also measured with the traffic
+    of other jobs. Of each hottest link, their share of the load is then printed; a link
+    that only other jobs load counts, too.
+
     \b
     Examples:
       topoloom judge p.npz x.json
       topoloom judge p.npz x.json --json
       topoloom judge p.npz x.json --figure before-after.svg
       topoloom judge p.npz --machine torus:4x4x4          the default placement
-      topoloom judge p.npz x.json --write-loads l.json    for 'map --background'
+      topoloom judge p.npz x.json --write-loads l.json    for --background
+      topoloom judge p.npz x.json --background l.json     with other jobs
     """
     from topoloom.cli.console import note_assumption, print_json
     from topoloom.graphs.phases import load_phase_names, load_phases
     from topoloom.tasks.judge import judge_placement
+    from topoloom.tasks.objective import read_background
     from topoloom.tasks.placement_problem import load_placement_problem
     from topoloom.tasks.problem import AllocationSpec
 
     where = AllocationSpec(*allowed, seed, limits.make_launch_order(launcher))
     given = load_placement_problem("judge", graph, placement, machine, where)
     note_assumption(given.remark)
-    judged = judge_placement(given, load_phases(graph), hottest)
+    others = read_background(background, given.allocation.machine)
+    judged = judge_placement(given, load_phases(graph), hottest, others)
     phase_names = load_phase_names(graph)
     if figure is not None:
         from topoloom.figure import draw_judgement
@@ -109,9 +117,9 @@ def command(
 
 def _print_result(judged: JudgedPlacement, written: list[Path]) -> None:
     from topoloom.cli.console import print_facts, print_table
-    from topoloom.machines.link_names import format_link
     from topoloom.machines.machine_facts import machine_name
     from topoloom.nodes.hosts import format_allocated_share
+    from topoloom.placements.hottest_links import list_hottest_links
     from topoloom.placements.measures import format_gain, format_measure, measure_title
     from topoloom.support.number_ranges import compress_ranges
     from topoloom.support.units import format_bytes, format_seconds
@@ -143,18 +151,26 @@ def _print_result(judged: JudgedPlacement, written: list[Path]) -> None:
     columns = ["hottest links", "who loads them most", "load"]
     if machine.has_bandwidths:
         columns.append("time")
-    names = judged.given.vertex_names
+    found = list_hottest_links(judged.judgement, judged.given.vertex_names)
     links = [
         [
-            format_link(link, names),
-            ", ".join(f"{s} → {t} ({format_bytes(b)})" for s, t, b in loaders[:3]),
-            format_bytes(load),
-            format_seconds(seconds),
+            link["link"],
+            ", ".join(
+                f"{one['source']} → {one['target']} ({format_bytes(one['bytes'])})"
+                for one in link["loaded_by"][:3]
+            ),
+            format_bytes(link["bytes"]),
+            format_seconds(link["seconds"]),
         ][: len(columns)]
-        for link, load, seconds, loaders in judged.judgement.hottest
+        for link in found
     ]
+    if any("background_share" in link for link in found):
+        columns.append("other jobs")
+        for row, link in zip(links, found, strict=True):
+            row.append(f"{100 * link['background_share']:.0f} %")
     if links:
-        print_table(columns, links, left=2, keep=["hottest links", "load"])
+        keep = ["hottest links", "load", "other jobs"]
+        print_table(columns, links, left=2, keep=keep)
 
 
 def _print_phases(

@@ -16,6 +16,7 @@ from topoloom.cli.options.machines import (
     RankLimitOptions,
 )
 from topoloom.cli.options.network import SwitchName
+from topoloom.cli.options.searches import Background
 from topoloom.cli.options.simulators import SimulatorName
 from topoloom.cli.parameters import Argument
 
@@ -42,6 +43,7 @@ def command(
     allocation: AllocationText = None,
     launcher: LauncherName = "slurm",
     limits: RankLimitOptions,
+    background: Background = None,
     simulator: SimulatorName = None,
     switch: SwitchName = None,
     as_json: AsJson = False,
@@ -52,7 +54,9 @@ def command(
     shows gains, the communication matrix before and after, the machine with its link
     loads, a table of nodes, proven bounds, and the origin of each file. By default, the
     graph is the one that the placement names. --with also simulates each placement: the
-    page then contains simulated times and, for switches, the busiest channels.
+    page then contains simulated times and, for switches, the busiest channels. With
+    --background, it has congestion and predicted time with the traffic of other jobs,
+    and their share of each of the busiest links; simulations and advice ignore them.
 
     Rankfiles, host files and the like need --graph and --machine. If a file of
     'topoloom map' is given as well, its graph, machine and allocation apply to all.
@@ -77,12 +81,12 @@ def command(
     from topoloom.tasks.report_page import Simulator, write_report
 
     if any(Path(path).suffix == ".toml" for path in placements):
-        options = (graph, simulator, switch, machine, allocation)
+        options = (graph, simulator, switch, machine, allocation, background)
         if len(placements) > 1 or any(option is not None for option in options):
             raise Error(
                 "the page of a machine takes no placements, --graph, --machine, "
-                "--allocation, --with or --switch; use 'topoloom report MACHINE.toml "
-                "-o page.html'"
+                "--allocation, --background, --with or --switch; use 'topoloom report "
+                "MACHINE.toml -o page.html'"
             )
         _write_machine(Path(placements[0]), output, as_json)
         return
@@ -107,6 +111,7 @@ def command(
         machine,
         AllocationSpec(allocation, order=limits.make_launch_order(launcher)),
         write_advice,
+        background,
     )
     for warning in written.warnings:
         note(f"topoloom: {warning}")

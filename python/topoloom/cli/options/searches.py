@@ -81,6 +81,16 @@ ObjectiveName = Annotated[
     ),
 ]
 
+Background = Annotated[
+    list[str] | None,
+    Option(
+        "--background",
+        metavar="FILE",
+        help="Traffic of other jobs: loads of links, from 'topoloom judge "
+        "--write-loads', or another job's GRAPH,PLACEMENT; may be repeated.",
+    ),
+]
+
 
 def set_effort(mapper: str, effort: str | None) -> str:
     """Return the mapper with this effort; raise an error unless it is auto."""
@@ -110,15 +120,7 @@ class ObjectiveOptions(NamedTuple):
     """Options for the objective and background traffic."""
 
     objective: ObjectiveName = "auto"
-    background: Annotated[
-        list[str] | None,
-        Option(
-            "--background",
-            metavar="FILE",
-            help="Traffic of other jobs: loads of links, from 'topoloom judge "
-            "--write-loads', or another job's GRAPH,PLACEMENT; may be repeated.",
-        ),
-    ] = None
+    background: Background = None
 
 
 class SharingOptions(NamedTuple):
