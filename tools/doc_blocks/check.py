@@ -39,22 +39,24 @@ def check_page(root: Path, page: Path) -> Report:
     ):
         for block in find_blocks(text):
             if block.reason:
-                report.not_run.append((block.line, block.reason))
+                report.not_run.append((block.fence.start + 1, block.reason))
+                continue
+            if block.file:
+                _write_lines(shell.directory / block.file, block.fence.lines)
                 continue
             report.run += 1
-            for command in block.list_commands():
+            for command in block.commands:
                 printed, difference = _check_command(shell, block, command)
                 if difference:
                     where = f"{page.relative_to(root)}:{command.start}"
                     report.differences.append(f"{where}: {difference}")
-                    new = [
-                        block.indent + line if line else line
-                        for line in renew_output(command.shown, printed)
-                    ]
-                    if block.language == "console":
+                    indent = block.fence.indent
+                    new = renew_output(command.shown, printed)
+                    if block.shows_output:
+                        new = [indent + line if line else line for line in new]
                         renewals.append((command, new))
     for command, new in reversed(renewals):
-        lines[command.start : command.end] = new
+        lines[command.start : command.start + len(command.shown)] = new
     report.renewed = "\n".join(lines)
     return report
 
@@ -69,13 +71,12 @@ def _check_command(
     words = shlex.split(command.text) if command.text.startswith("cat ") else []
     file = shell.directory / words[1] if len(words) == 2 else None
     if file and not file.exists():
-        file.write_text("".join(f"{line}\n" for line in command.shown))
+        _write_lines(file, command.shown)
         return command.shown, ""
     printed, status = shell.run(command.text)
-    if block.language == "sh":
-        if status == 0:
-            return printed, ""
-        return printed, "\n".join([f"status {status} of", command.text, *printed, ""])
+    failed = f"status {status} of $ {command.text}"
+    if not block.shows_output:
+        return printed, "\n".join([failed, *printed, ""]) if status else ""
     if not is_same_output(command.shown, printed):
         diff = difflib.unified_diff(
             command.shown, printed, "page", "command", lineterm="", n=2
@@ -83,5 +84,9 @@ def _check_command(
         return printed, "\n".join([f"$ {command.text}", *diff, ""])
     # A page may show an error.
     if status and not any(line.startswith("topoloom: ") for line in command.shown):
-        return printed, f"status {status} of $ {command.text}\n"
+        return printed, f"{failed}\n"
     return printed, ""
+
+
+def _write_lines(file: Path, lines: list[str]) -> None:
+    file.write_text("".join(f"{line}\n" for line in lines))

@@ -3,65 +3,92 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 PROMPT = "$ "
 FENCE = re.compile(r"^( *)```(\w*)$")
+#: A comment above a block: the reason why it is not run, or the file that it shows.
 NOT_RUN = re.compile(r"^ *<!-- not run: (.+) -->$")
+FILE = re.compile(r"^ *<!-- file: (\S+) -->$")
 COMMAND = re.compile(r"(?:^|[\s;|&(!/])topoloom +[a-z-]")
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command of a block and the lines below it."""
+    """A command of a block and the lines that show its output."""
 
     text: str
-    #: Lines between prompts, without the indentation of the block; empty for sh.
+    #: Without the indentation of the block.
     shown: list[str]
-    #: Range of these lines in the page, from 0.
+    #: Index of the first of these lines in the page.
     start: int
-    end: int
+
+
+@dataclass(frozen=True)
+class Fence:
+    """A fenced block of any language."""
+
+    language: str
+    #: Index of the opening line in the page.
+    start: int
+    indent: str
+    lines: list[str]
+    #: The line above.
+    above: str
 
 
 @dataclass(frozen=True)
 class Block:
-    """A console block, or an sh block with `topoloom` commands."""
+    """A block with commands, or one that shows a file."""
 
-    language: str
-    #: Line of the fence, from 1.
-    line: int
-    indent: str
-    lines: list[str]
+    fence: Fence
+    commands: list[Command]
+    #: Whether lines of the page show all that the commands print.
+    shows_output: bool = False
     #: Why the block is not run; empty if it is.
-    reason: str
-
-    def list_commands(self) -> list[Command]:
-        """List the commands; an sh block is one script."""
-        if self.language == "sh":
-            end = self.line + len(self.lines)
-            return [Command("\n".join(self.lines), [], end, end)]
-        commands: list[Command] = []
-        index = 0
-        while index < len(self.lines):
-            text = self.lines[index].removeprefix(PROMPT)
-            while self.lines[index].endswith("\\"):
-                index += 1
-                text += "\n" + self.lines[index]
-            index += 1
-            start = index
-            while index < len(self.lines) and not self.lines[index].startswith(PROMPT):
-                index += 1
-            shown = self.lines[start:index]
-            commands.append(Command(text, shown, self.line + start, self.line + index))
-        return commands
+    reason: str = ""
+    #: Name of the file that the block shows.
+    file: str = ""
 
 
 def find_blocks(page: str) -> list[Block]:
-    """Return the blocks of a page that contain commands, in order."""
+    """Return the blocks that are run or that show files, in order.
+
+    These are console blocks, sh blocks with `topoloom` commands, and Python programs
+    whose output is in a text block below.
+    """
     lines = page.split("\n")
+    fences = list(_find_fences(lines))
     blocks: list[Block] = []
+    for fence, below in itertools.zip_longest(fences, fences[1:]):
+        end = fence.start + len(fence.lines) + 2
+        if file := FILE.match(fence.above):
+            blocks.append(Block(fence, [], file=file[1]))
+            continue
+        mark = NOT_RUN.match(fence.above)
+        reason = mark[1] if mark else ""
+        if fence.language == "console":
+            blocks.append(Block(fence, _split_commands(fence), True, reason))
+        elif fence.language == "sh" and any(map(COMMAND.search, fence.lines)):
+            script = Command("\n".join(fence.lines), [], end)
+            blocks.append(Block(fence, [script], False, reason))
+        elif (
+            fence.language == "python"
+            and below
+            and below.language == "text"
+            and not any(lines[end : below.start])
+        ):
+            program = "\n".join(["python - <<'END'", *fence.lines, "END"])
+            shown = Command(program, below.lines, below.start + 1)
+            blocks.append(Block(fence, [shown], True, reason))
+    return blocks
+
+
+def _find_fences(lines: list[str]) -> Iterator[Fence]:
     index = 0
     while index < len(lines):
         fence = FENCE.match(lines[index])
@@ -71,14 +98,27 @@ def find_blocks(page: str) -> list[Block]:
         indent, language = fence.groups()
         end = lines.index(f"{indent}```", index + 1)
         body = [line.removeprefix(indent) for line in lines[index + 1 : end]]
-        mark = NOT_RUN.match(lines[index - 1]) if index else None
-        if language == "console" or (
-            language == "sh" and any(map(COMMAND.search, body))
-        ):
-            reason = mark[1] if mark else ""
-            blocks.append(Block(language, index + 1, indent, body, reason))
+        yield Fence(language, index, indent, body, lines[index - 1] if index else "")
         index = end + 1
-    return blocks
+
+
+def _split_commands(fence: Fence) -> list[Command]:
+    """Split a console block; a backslash continues a command on the next line."""
+    commands: list[Command] = []
+    lines = fence.lines
+    index = 0
+    while index < len(lines):
+        text = lines[index].removeprefix(PROMPT)
+        while lines[index].endswith("\\"):
+            index += 1
+            text += "\n" + lines[index]
+        index += 1
+        start = index
+        while index < len(lines) and not lines[index].startswith(PROMPT):
+            index += 1
+        shown = lines[start:index]
+        commands.append(Command(text, shown, fence.start + 1 + start))
+    return commands
 
 
 def list_pages(root: Path) -> list[Path]:
