@@ -15,7 +15,7 @@ sources     := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.
 python      := python tests bench docs tools
 code        := $(shell find core bindings mpi nccl apps bench tests -name '*.[ch]' -o -name '*.[ch]pp')
 
-.PHONY: help build demo test test-all core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-ring-bus bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-applications bench-learning bench-network bench-programs bench-switches bench-defaults bench-objects bench-stream bench-report bench-validation bench-published bench-readings wheel wheels test-wheel test-lowest lock fuzz fuzz-mutants fuzz-calls fuzz-collectives fuzz-network fuzz-signals checked asan tsan fmt lint tidy docs clean
+.PHONY: help build demo test test-all core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-ring-bus bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-applications bench-learning bench-network bench-programs bench-switches bench-defaults bench-objects bench-stream bench-report bench-validation bench-published bench-readings wheel test-wheel test-lowest lock fuzz fuzz-mutants fuzz-calls fuzz-collectives fuzz-network fuzz-signals checked asan tsan fmt lint tidy docs docs-blocks clean
 
 help:                        ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -38,7 +38,7 @@ test-all: asan tsan          ## make test plus tests marked full, every MPI, san
 	$(MAKE) fuzz-signals
 	$(MAKE) test-lowest
 	$(MAKE) bench-probe ARGS='--only machines --machines 4'
-	$(MAKE) docs
+	$(MAKE) docs docs-blocks
 
 core-test: $(stamps)/test-tools
 	cmake --build $(tree) --target core_tests fuzz_network
@@ -232,6 +232,9 @@ tidy: $(stamps)/test-tools   ## clang-tidy over the core (slow)
 
 docs: $(stamps)/test-tools   ## the documentation as a site
 	tools/install_locked.py mkdocs-material latex2mathml && NO_MKDOCS_2_WARNING=1 mkdocs build --strict -d build/site
+
+docs-blocks: $(stamps)/test-tools   ## run the commands in README and docs, compare what they print; ARGS='--write docs/tutorial.md'
+	PYTHONPATH=tools python -m doc_blocks $(ARGS)
 
 clean:                       ## everything that was made, except the environment
 	rm -rf build out

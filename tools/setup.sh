@@ -29,6 +29,7 @@ need_test_programs() {
   want mpicc.mpich libmpich-dev
   want gfortran gfortran
   want pkg-config pkg-config
+  want jq jq
   want lmp lammps
   want NPopenmpi netpipe-openmpi
   want eztrace eztrace

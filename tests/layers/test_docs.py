@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from theme.copied_commands import extract_commands
@@ -28,9 +27,6 @@ from topoloom.launch.exports.launch_formats import FORMATS as LAUNCH_FORMATS
 from topoloom.machines.machine_file import load_machine
 from topoloom.machines.machine_names import zoo_names
 from topoloom.machines.topology_forms import section_forms
-
-if TYPE_CHECKING:
-    from tests.conftest import Command
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -174,30 +170,6 @@ def test_the_machines_in_the_docs_are_valid(tmp_path: Path) -> None:
         load_machine(file)
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        "README.md",
-        "docs/reference/tasks.md",
-        "docs/how-to/research/arrays.md",
-        "docs/how-to/place/own-mappers.md",
-    ],
-)
-def test_python_examples_print_what_the_page_shows(
-    page: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    text = (ROOT / page).read_text()
-    found = re.findall(r"```python\n(.*?)```\n+```text\n(.*?)```", text, re.DOTALL)
-    assert found
-    for program, printed in found:
-        exec(compile(program, page, "exec"), {})
-        assert capsys.readouterr().out == printed
-
-
 def test_the_page_of_tasks_names_every_task() -> None:
     page = (DOCS / "reference" / "tasks.md").read_text()
     functions = [name for name in dir(tasks) if name[0].islower()]
@@ -211,31 +183,6 @@ def list_pages_with_files() -> list[Path]:
         for page in PAGES
         if any(body.startswith("$ cat ") for body in find_code_blocks(page, "console"))
     ]
-
-
-def hide_search_time(output: str) -> str:
-    return re.sub(r"(candidates in) [\d.]+ s$", r"\1 TIME", output, flags=re.M)
-
-
-@pytest.mark.parametrize(
-    "page",
-    [*list_pages_with_files(), DOCS / "first-placement.md"],
-    ids=lambda page: page.stem,
-)
-def test_commands_print_what_the_pages_show(page: Path, topoloom: Command) -> None:
-    for body in find_code_blocks(page, "console"):
-        # The first `cat` of a file defines its contents. Later ones must print the
-        # same.
-        for line, printed in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", body, re.M):
-            program, *words = shlex.split(line)
-            if program == "topoloom":
-                outcome = topoloom(*words)
-                shown = hide_search_time(outcome.out + outcome.err)
-                assert shown == hide_search_time(printed), line
-            elif Path(words[0]).exists():
-                assert Path(words[0]).read_text() == printed, line
-            else:
-                Path(words[0]).write_text(printed)
 
 
 def test_copying_a_console_block_copies_its_commands() -> None:

@@ -26,10 +26,13 @@ def is_ellipsis(line: str) -> bool:
 
 
 def is_same_output(shown: list[str], printed: list[str]) -> bool:
-    """Return whether the command printed what the page shows."""
-    real = [normalize(line) for line in printed]
+    """Return whether the command printed what the page shows.
+
+    A blank line at the end does not count.
+    """
+    real = [normalize(line) for line in _drop_blank_end(printed)]
     parts: list[list[str]] = [[]]
-    for line in shown:
+    for line in _drop_blank_end(shown):
         if is_ellipsis(line):
             parts.append([])
         else:
@@ -60,6 +63,8 @@ def renew_output(shown: list[str], printed: list[str]) -> list[str]:
     A line is kept if the page shows one that differs only in numbers. If a line of
     the page has no such counterpart, all printed lines are returned.
     """
+    if not shown or shown[-1]:
+        printed = _drop_blank_end(printed)
     if not any(map(is_ellipsis, shown)):
         return printed
     renewed: list[str] = []
@@ -74,6 +79,10 @@ def renew_output(shown: list[str], printed: list[str]) -> list[str]:
         start += shapes.index(_mask_numbers(line)) + 1
         renewed.append(printed[start - 1])
     return renewed
+
+
+def _drop_blank_end(lines: list[str]) -> list[str]:
+    return lines[:-1] if lines and not lines[-1] else lines
 
 
 def _mask_numbers(line: str) -> str:

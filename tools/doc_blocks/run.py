@@ -59,11 +59,13 @@ class PageShell:
         assert self._process.stdout
         ending = f"trap - ERR; printf '\\n{LAST_LINE} %d\\n' $failed"
         try:
-            self._process.stdin.write(f"{TRAP}\n{{\n{script}\n}} </dev/null\n{ending}\n")
+            self._process.stdin.write(
+                f"{TRAP}\n{{\n{script}\n}} </dev/null\n{ending}\n"
+            )
             self._process.stdin.flush()
         except BrokenPipeError:
             return ["the shell of the page has ended"], 1
-        printed = []
+        printed: list[str] = []
         for line in self._process.stdout:
             if line.startswith(LAST_LINE):
                 # The newline before it follows the output, which may lack its own.
