@@ -56,12 +56,13 @@ def measure() -> list[dict[str, Any]]:
 def format_table(results: list[dict[str, Any]]) -> str:
     """Format a line per torus and mapper."""
     lines = [
-        "| processors | torus | placed by | hop-bytes | load max / average | CPU |",
+        "| processors | torus | placed by | million hop-bytes | load max / average "
+        "| CPU |",
         "| ---: | --- | --- | ---: | ---: | ---: |",
     ]
     lines += [
         f"| {it['processors']:,} | {TORI[it['processors']]} | {it['way']} "
-        f"| {it['hop_bytes'] / 1e6:.1f} MB | {it['load']:.2f} | {it['seconds']:.2f} s |"
+        f"| {it['hop_bytes'] / 1e6:,.1f} | {it['load']:.2f} | {it['seconds']:.2f} s |"
         for it in results
     ]
     return "\n".join(lines)
@@ -95,7 +96,7 @@ def draw(results: list[dict[str, Any]], file: Path) -> None:
         right.set_xticks(PROCESSORS, [f"{n:,}" for n in PROCESSORS])
         right.set_ylim(bottom=0)
         right.set_xlabel("processors")
-        right.set_ylabel("hop-bytes of a step, MB")
+        right.set_ylabel("million hop-bytes of a step")
         right.tick_params(length=0, which="both")
         right.grid(axis="y", alpha=0.3)
         right.legend(frameon=False, fontsize=8)

@@ -299,7 +299,7 @@ def _make_row(machine: Large) -> Row:
         f"{took:.1f} s",
         f"{len(job.samples.exchanges):,}, {job.samples.count:,}",
         machine.found(found, job.place),
-        f"{worked:.0f} s, {most:,.0f} MB",
+        f"{worked:.0f} s, {most:,.0f} MiB",
     )
 
 

@@ -7,7 +7,18 @@ import re
 
 #: What differs from run to run, and the text that replaces it before the comparison.
 NORMALIZED = [
+    # The time of a search: below a placement, and as the last column of a table.
     (r"(candidates in) [\d.]+ s$", r"\1 TIME"),
+    (r" +search$", " search"),
+    (r" +\d+\.\d\d s$", " TIME"),
+    (r"─+$", "─"),
+    # What a real program takes, and what Topoloom derives from it.
+    (r"[\d.]+ m?s per step$", "TIME per step"),
+    (r"^time: [\d.e-]+ s$", "time: TIME"),
+    (r"(  ranks +\d+), [\d.]+ s$", r"\1, TIME"),
+    (r"(  time in MPI +).*", r"\1TIME"),
+    (r"is at most [\d.]+ % of the recorded run time", "is at most SHARE"),
+    (r"so the program gains at most [\d.]+ %", "so the program gains at most SHARE"),
 ]
 #: A line that stands for any lines.
 ELLIPSES = ("...", "…")

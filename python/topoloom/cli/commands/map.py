@@ -320,7 +320,6 @@ def _note_remarks(
     worse = file.values[objective.measure] > block[objective.measure]
     if worse and file.mapper != "auto" and not interrupted and not file.fixed:
         note(
-            "topoloom: block placement, what the launcher does by itself, has "
-            f"{objective.improvement_text} here; leave out --mapper to have the best "
-            "of several"
+            f"topoloom: the launcher's order has {objective.improvement_text}; leave "
+            "out --mapper to keep the best of several placements"
         )
