@@ -2,8 +2,10 @@
 """Runs the console blocks of the documentation, and its sh blocks with `topoloom`.
 
 A page is run in one scratch folder, from top to bottom. `cat FILE` of a file that does
-not exist makes the file with the shown contents. A line `...` stands for any lines.
-A block below `<!-- not run: REASON -->` is not run; all are listed at the end.
+not exist makes the file with the shown contents; so does a block below
+`<!-- file: FILE -->`. Python programs are run if a text block below shows their output.
+A line `...` stands for any lines. A block below `<!-- not run: REASON -->` is not run;
+all are listed at the end.
 """
 
 from __future__ import annotations
