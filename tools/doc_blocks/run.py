@@ -11,7 +11,7 @@ from types import TracebackType
 
 LAST_LINE = "end of the command, status"
 #: Seconds after which the shell is killed.
-TIMEOUT = 900
+TIMEOUT = 3600
 #: The first failing command of an sh block decides its status.
 TRAP = "failed=0; trap '[ $failed != 0 ] || failed=$?' ERR"
 
