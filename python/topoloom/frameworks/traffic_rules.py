@@ -67,6 +67,12 @@ class LayerCollectives(NamedTuple):
     gathers: int
     scatters: int
 
+    def add(self, other: LayerCollectives) -> LayerCollectives:
+        """Return the collectives of both."""
+        return LayerCollectives(
+            self.gathers + other.gathers, self.scatters + other.scatters
+        )
+
 
 _ONE_OF_EACH = LayerCollectives(1, 1)
 
@@ -93,6 +99,11 @@ class TrafficRules:
         the gradients; otherwise a step does so once.
     gathers_split_heads
         Whether tp ranks that share a head of keys gather queries, keys and values.
+    repeats_forward
+        Whether the backward pass of every layer repeats its forward pass, with its
+        collectives.
+    chunks
+        Parts of the model per pipeline stage; more than 1 if stages are interleaved.
     """
 
     types: DataTypes
@@ -104,6 +115,8 @@ class TrafficRules:
     gradient_passes: int = 1
     shards_per_batch: bool = True
     gathers_split_heads: bool = False
+    repeats_forward: bool = False
+    chunks: int = 1
 
 
 #: GSPMD with sequence parallelism, and DTensor: the gathered input is kept for the

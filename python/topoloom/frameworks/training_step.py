@@ -64,9 +64,7 @@ class TrainingStep(NamedTuple):
             If an axis size does not divide the model or sequence.
         """
         axes = job if isinstance(job, Mapping) else job.axes
-        _check_sizes(self, axes)
-        if isinstance(job, MegatronJob):
-            _check_key_heads(self.model, job)
+        self.check(job)
         rules = find_traffic_rules(job)
         if self.model.kv_rank and rules.embedding is None and axes.get("tp", 1) > 1:
             raise Error(
@@ -77,6 +75,12 @@ class TrainingStep(NamedTuple):
         return count_traffic(
             self.model, axes, self.sequence, self.batches, rules, self.exchange
         )
+
+    def check(self, job: Mapping[str, int] | Job) -> None:
+        """Raise `topoloom.Error` if an axis size does not divide model or sequence."""
+        _check_sizes(self, job if isinstance(job, Mapping) else job.axes)
+        if isinstance(job, MegatronJob):
+            _check_key_heads(self.model, job)
 
 
 def parse_step(text: str) -> TrainingStep:

@@ -86,19 +86,22 @@ def count_traffic(
     # Each rank has at least one whole head of keys and values. Forward: both to every
     # other rank; backward: the same, and gradients.
     keys_and_values = tokens * max(model.kv_heads / tp, 1) * model.kv_head_size
-    passes = 3 * model.all_layers * per_layer
+    repeats = 1 if rules.repeats_forward else 0
+    passes = (3 + repeats) * model.all_layers * per_layer
     step.send(["cp"], "ring", passes * keys_and_values * element * (cp - 1), passes)
     activations = tokens * model.hidden * element / tp
     if model.experts > 1:
         # Dispatch and combine, forward and backward. Ranks that share an expert gather
         # the expert's tokens and scatter its results.
-        elements = tokens * model.hidden / tp * model.expert_layers * per_layer
+        both_ways = (2 + repeats) * model.expert_layers * per_layer
+        elements = tokens * model.hidden / tp * both_ways / 2
         sent = exchange.count_bytes(model, ep, element)
-        calls = 4 * model.expert_layers * per_layer
+        calls = 2 * both_ways
         step.send(["ep"], "alltoall", elements * sent, calls)
         sent = 4 * model.active * element * (etp - 1)
         step.send(["etp"], "ring", elements * sent, calls)
-    step.send(["pp"], "chain", 2 * activations * micro_batches, 2 * micro_batches)
+    sends = 2 * micro_batches * rules.chunks
+    step.send(["pp"], "chain", activations * sends, sends)
     if "shard" in mesh:
         _count_shards(step, model, micro_batches, rules)
     else:
@@ -125,22 +128,26 @@ def _count_tensor_parallelism(
         gathered = part.gathers * types.gathered_bytes
         return elements * (gathered + part.scatters * types.activation_bytes)
 
+    again = LayerCollectives(1, 1) if rules.repeats_forward else LayerCollectives(0, 0)
     if model.kv_rank and rules.splits_latent:
         # Gathered: the input of the output layer's gradient; twice, latent queries,
         # keys and values, whose gradients are scattered, and once their positions.
         latent = (model.q_rank or model.hidden) + model.kv_rank
         attention = count(LayerCollectives(1, 1), model.hidden + model.rope_size)
         attention += count(LayerCollectives(2, 1), latent)
+        attention += count(LayerCollectives(again.gathers, 0), latent + model.rope_size)
+        attention += count(LayerCollectives(0, again.scatters), model.hidden)
     else:
-        attention = count(rules.attention, model.hidden)
+        attention = count(rules.attention.add(again), model.hidden)
     if rules.gathers_split_heads and model.kv_heads < tp:
         # One gather forward, one scatter backward.
-        attention += 2 * model.qkv_size * types.activation_bytes
+        attention += (2 + again.gathers) * model.qkv_size * types.activation_bytes
     networks = model.all_layers
     if model.experts > 1:
         networks = model.dense_layers + (model.expert_layers if model.shared else 0)
     found = model.all_layers * attention
-    found += networks * count(rules.feed_forward, model.hidden)
+    feed_forward = rules.feed_forward.add(again)
+    found += networks * count(feed_forward, model.hidden)
     found /= pp
     if model.vocabulary and rules.embedding and rules.output:
         ends = [
@@ -149,7 +156,8 @@ def _count_tensor_parallelism(
             count(rules.output, model.hidden) + 3 * 2 * ELEMENT_BYTES["fp32"],
         ]
         found += max(ends) if pp > 1 else sum(ends)
-    calls = model.all_layers * sum(rules.attention) + networks * sum(rules.feed_forward)
+    calls = model.all_layers * sum(rules.attention.add(again))
+    calls += networks * sum(feed_forward)
     step.gather(["tp"], tokens * micro_batches * found, calls * micro_batches / pp)
     if model.kv_rank and rules.splits_latent:
         # Each rank computes gradients of its tokens; an allreduce adds them.
