@@ -104,10 +104,11 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
     },
     "AI jobs, collectives, balance": {
         "ai": Group(
-            "place the parallel axes and the experts of AI models",
+            "compare layouts, and place the axes and experts of AI models",
             {
                 "axes": Command("map tensor, data and pipeline axes onto a machine"),
                 "experts": Command("place the experts of a model on GPUs"),
+                "layouts": Command("compare layouts of a training job"),
             },
         ),
         "collective": Group(

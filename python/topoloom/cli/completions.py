@@ -106,6 +106,9 @@ graph_formats = complete_words(
 )
 injections = _complete_core_names("injections")
 kinds = _complete_module_names("tasks.catalog", "CATALOG")
+launched_frameworks = _complete_module_names(
+    "frameworks.launch_arguments", "LAUNCHED_FRAMEWORKS"
+)
 launchers = _complete_module_names("allocations.launch_order", "LAUNCHERS")
 mapper = _complete_chained_names("mappers", "+")
 mapper_list = _complete_chained_names("mappers", ",", "+")
@@ -189,6 +192,16 @@ def axes(typed: str) -> list[str]:
     from topoloom.graphs.axes import USUAL_ORDER
 
     return complete_list(typed, [f"{axis}=" for axis in USUAL_ORDER])
+
+
+def layouts(typed: str) -> list[str]:
+    """Complete the sizes of a layout of a training job: ``tp=8,pp=``."""
+    from dataclasses import fields
+
+    from topoloom.frameworks.training_layout import TrainingLayout
+
+    names = [field.name for field in fields(TrainingLayout)]
+    return complete_list(typed, [f"{name}=" for name in names])
 
 
 def collective_settings(typed: str) -> list[str]:

@@ -117,6 +117,81 @@ class AxesDocument(TypedDict):
     """Bytes that cannot be assigned to axes; for a recorded job."""
 
 
+class LayoutMemoryFields(TypedDict):
+    """Bytes on the GPU that needs most, by purpose."""
+
+    weights: int
+    """Weights."""
+    gradients: int
+    """Gradients."""
+    optimizer: int
+    """States of the optimizer, with its copy of the weights."""
+    activations: int
+    """Activations that the backward pass needs."""
+    total: int
+    """Sum."""
+
+
+class LayoutSeconds(AxisSeconds):
+    """The time of a collective along axes, and what the schedule can hide of it."""
+
+    hideable_seconds: float
+    """Part of the time that may overlap with computation, in seconds."""
+
+
+class LayoutFields(TypedDict):
+    """A layout of a training job."""
+
+    layout: str
+    """The layout as text."""
+    sizes: dict[str, int]
+    """Sizes of the axes, chunks per stage (`vpp`), sequences per micro-batch."""
+    recompute: str
+    """`full` if the backward pass recomputes every layer, else `none`."""
+    micro_batches: int
+    """Micro-batches per rank and step."""
+    bubble: float
+    """Idle time of a pipeline stage, as a share of its computation."""
+    memory: LayoutMemoryFields
+    """Bytes on the GPU that needs most."""
+    seconds: float
+    """Predicted time of all communication in a step, in seconds."""
+    exposed_seconds: float
+    """Part of the time that the schedule cannot hide, in seconds."""
+    traffic: list[LayoutSeconds]
+    """Time of each collective."""
+
+
+class RefusedLayout(TypedDict):
+    """A layout that needs more memory than a GPU has."""
+
+    layout: str
+    """The layout as text."""
+    memory: LayoutMemoryFields
+    """Bytes on the GPU that needs most."""
+
+
+class LayoutsDocument(TypedDict):
+    """Layouts of a training job, the one with the least communication first."""
+
+    machine: str
+    """The machine as text."""
+    gpus: int
+    """Number of GPUs."""
+    gpu_memory: int
+    """Memory limit of a GPU in bytes."""
+    batch: int
+    """Sequences per step."""
+    sequence: int
+    """Tokens per sequence."""
+    times: str
+    """`nccl`: by the time model of NCCL; or `line rates`."""
+    layouts: list[LayoutFields]
+    """Layouts that fit, the fastest first."""
+    refused: list[RefusedLayout]
+    """Named layouts that need more memory than a GPU has."""
+
+
 class ExpertCostFields(TypedDict):
     """The cost of a placement of experts, averaged over layers."""
 

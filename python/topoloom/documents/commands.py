@@ -5,7 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from topoloom.documents.ai import AxesDocument, ExpertsDocument, MeshDocument
+from topoloom.documents.ai import (
+    AxesDocument,
+    ExpertsDocument,
+    LayoutsDocument,
+    MeshDocument,
+)
 from topoloom.documents.allocations import AllocateDocument
 from topoloom.documents.balancing import BalanceDocument, BalanceTasksDocument
 from topoloom.documents.catalog import HelpDocument, ListDocument, TopicsDocument
@@ -111,6 +116,7 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "collective grid": (GridDocument, TilesDocument),
     "ai axes": (AxesDocument, MeshDocument),
     "ai experts": (ExpertsDocument,),
+    "ai layouts": (LayoutsDocument,),
     "balance": (BalanceDocument, BalanceTasksDocument),
     "ring-bus": (RingBusDocument, BladeDocument),
     "help": (HelpDocument, TopicsDocument),

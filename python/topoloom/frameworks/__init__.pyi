@@ -5,3 +5,8 @@ from topoloom.frameworks.megatron import (
     MegatronJob as MegatronJob,
     make_megatron_job as make_megatron_job,
 )
+from topoloom.frameworks.training_layout import (
+    LayoutStep as LayoutStep,
+    parse_layout as parse_layout,
+)
+from topoloom.frameworks.training_step import parse_step as parse_step

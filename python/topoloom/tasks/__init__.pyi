@@ -92,6 +92,7 @@ from topoloom.tasks.record import (
 from topoloom.tasks.report_page import write_report as write_report
 from topoloom.tasks.search import Search as Search
 from topoloom.tasks.simulate import simulate_placements as simulate_placements
+from topoloom.tasks.training.layouts import compare_layouts as compare_layouts
 from topoloom.tasks.user_mapper import (
     MapperProblem as MapperProblem,
     UserMapper as UserMapper,

@@ -346,7 +346,7 @@ def _map_job(
     laid = order_layouts(allocation, job.layouts(), sends, progress)
     nccl = make_nccl_times(allocation)
     if nccl is not None:
-        laid = _time_layouts(laid, nccl)
+        laid = time_layouts(laid, nccl)
     if laid.nested.total > (1 - _LEAST_GAIN) * laid.given.total:
         same = (laid.layouts[0], laid.layouts[0], laid.layouts[2])
         laid = replace(laid, nested=laid.given, layouts=same)
@@ -369,7 +369,7 @@ def _time_mesh(orders: MeshOrders, nccl: NcclTimes) -> MeshOrders:
     return replace(orders, given=given, nested=nested, best=best)
 
 
-def _time_layouts(orders: LayoutOrders, nccl: NcclTimes) -> LayoutOrders:
+def time_layouts(orders: LayoutOrders, nccl: NcclTimes) -> LayoutOrders:
     """Return the orders of a framework's job with the times of NCCL."""
 
     def time(order: AxisOrder) -> AxisOrder:
