@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from topoloom.graphs.graph_file import load_graph
 from topoloom.machines.link_names import vertex_names
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile, load_placement
+from topoloom.support.files import exists
 from topoloom.support.parameter_error import ParameterError
 from topoloom.support.units import counted
 from topoloom.tasks.launched_placement import (
@@ -125,6 +127,25 @@ def load_placement_problem(
     return PlacementProblem(
         graph, file.allocation, file, file.hosts, file.switches, file.node
     )
+
+
+def find_graph_file(path: Path, file: PlacementFile) -> str:
+    """Find the graph file of a placement, in the current folder or the placement's.
+
+    A placement file can come from others. It may therefore name only a graph beside or
+    below it: results would show the content of any other file.
+    """
+    if not file.graph:
+        raise Error(f"{path} does not name its graph; give the graph, too")
+    for graph in (Path(file.graph), path.parent / file.graph):
+        if exists(graph):
+            if not graph.resolve().is_relative_to(path.parent.resolve()):
+                raise Error(
+                    f"{path} names the graph {file.graph}, which is neither beside nor "
+                    "below it; if it is yours, give the graph, too"
+                )
+            return str(graph)
+    raise Error(f"{path}: its graph {file.graph} does not exist; give the graph, too")
 
 
 def load_launched_problems(

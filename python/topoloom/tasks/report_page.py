@@ -17,7 +17,6 @@ from topoloom.graphs.phases import load_phase_names, load_phases
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.report.page_data import PlacementView, Report
 from topoloom.simulate import bind_switch, load_simulator
-from topoloom.support.files import exists
 from topoloom.support.units import counted
 from topoloom.tasks.launched_placement import (
     is_placement_file,
@@ -26,6 +25,7 @@ from topoloom.tasks.launched_placement import (
 from topoloom.tasks.objective import read_background
 from topoloom.tasks.placement_problem import (
     PlacementProblem,
+    find_graph_file,
     load_launched_problems,
 )
 from topoloom.tasks.problem import AllocationSpec
@@ -222,7 +222,7 @@ def _load_files(
             "the allocation and the launcher"
         )
     if graph_file is None:
-        graph_file = _find_graph(Path(first_name), first)
+        graph_file = find_graph_file(Path(first_name), first)
     given = AllocatedHosts(first.allocation, first.hosts)
     ranks = len(first.placement.slots)
     remarks = []
@@ -278,25 +278,6 @@ def _check_same_job(paths: Sequence[str], files: list[PlacementFile]) -> None:
             f"{path} is a placement {what}; a page compares placements of one job, so "
             f"write separate reports of it and {paths[0]}"
         )
-
-
-def _find_graph(path: Path, file: PlacementFile) -> str:
-    """Find the graph file of a placement, in the current folder or the placement's.
-
-    A placement file can come from others. It may therefore name only a graph beside or
-    below it: the page would show the content of any other file.
-    """
-    if not file.graph:
-        raise Error(f"{path} does not name its graph; give the graph, too")
-    for graph in (Path(file.graph), path.parent / file.graph):
-        if exists(graph):
-            if not graph.resolve().is_relative_to(path.parent.resolve()):
-                raise Error(
-                    f"{path} names the graph {file.graph}, which is neither beside nor "
-                    "below it; if it is yours, give the graph, too"
-                )
-            return str(graph)
-    raise Error(f"{path}: its graph {file.graph} does not exist; give the graph, too")
 
 
 def _warn_changed_graph(view: PlacementView, graph_file: str) -> str:
