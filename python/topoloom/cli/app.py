@@ -109,6 +109,7 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
                 "axes": Command("map tensor, data and pipeline axes onto a machine"),
                 "experts": Command("place the experts of a model on GPUs"),
                 "layouts": Command("compare layouts of a training job"),
+                "spares": Command("find the spare host that best replaces a lost one"),
             },
         ),
         "collective": Group(

@@ -192,6 +192,36 @@ class LayoutsDocument(TypedDict):
     """Named layouts that need more memory than a GPU has."""
 
 
+class ReplacementFields(TypedDict):
+    """The best spare for a lost host."""
+
+    host: str
+    """The lost host."""
+    spare: str
+    """The host that replaces it."""
+    seconds: float
+    """Predicted time of the job on the spare in seconds."""
+    gain_percent: float | None
+    """Reduction of the time relative to that before the loss, in percent."""
+    order: list[str]
+    """Hosts in the order of the ranks."""
+
+
+class SparesDocument(TypedDict):
+    """The best spares of the hosts of a job."""
+
+    machine: str
+    """The machine as text."""
+    order: list[str]
+    """Hosts in the order of the ranks."""
+    spares: list[str]
+    """Allocated hosts without ranks."""
+    seconds: dict[str, float]
+    """Predicted time before a loss in seconds, with hosts `in-place` and `sorted`."""
+    lost: dict[str, list[ReplacementFields]]
+    """The best spare of every host, `in-place` and `sorted`."""
+
+
 class ExpertCostFields(TypedDict):
     """The cost of a placement of experts, averaged over layers."""
 

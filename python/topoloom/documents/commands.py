@@ -10,6 +10,7 @@ from topoloom.documents.ai import (
     ExpertsDocument,
     LayoutsDocument,
     MeshDocument,
+    SparesDocument,
 )
 from topoloom.documents.allocations import AllocateDocument
 from topoloom.documents.balancing import BalanceDocument, BalanceTasksDocument
@@ -117,6 +118,7 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "ai axes": (AxesDocument, MeshDocument),
     "ai experts": (ExpertsDocument,),
     "ai layouts": (LayoutsDocument,),
+    "ai spares": (SparesDocument,),
     "balance": (BalanceDocument, BalanceTasksDocument),
     "ring-bus": (RingBusDocument, BladeDocument),
     "help": (HelpDocument, TopicsDocument),

@@ -93,6 +93,7 @@ from topoloom.tasks.report_page import write_report as write_report
 from topoloom.tasks.search import Search as Search
 from topoloom.tasks.simulate import simulate_placements as simulate_placements
 from topoloom.tasks.training.layouts import compare_layouts as compare_layouts
+from topoloom.tasks.training.spares import find_spares as find_spares
 from topoloom.tasks.user_mapper import (
     MapperProblem as MapperProblem,
     UserMapper as UserMapper,

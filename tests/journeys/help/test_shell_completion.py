@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 #: Metavars of numbers, quantities and other values that no list contains.
 FREE = {
-    *("N", "D", "K", "P", "X", "N|A-B,C", "RANK", "RANKS", "HOSTS", "-- OPTIONS"),
+    *("N", "D", "K", "P", "X", "N|A-B,C", "RANK", "RANKS", "HOST", "HOSTS"),
+    "-- OPTIONS",
     *("SIZE", "SIZE,...", "BYTES", "TIME", "RATE", "SHARE", "FLITS", "LOAD,..."),
     *("AxBxC", "RANK=SLOT,...", "TOPOLOGY", "PART", "PROGRAM", "RUN", "TEXT"),
     "REGEX",

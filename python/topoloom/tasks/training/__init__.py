@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Layouts of training jobs."""
+"""Layouts and spare hosts of training jobs."""
