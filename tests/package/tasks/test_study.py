@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from topoloom import Error
+from topoloom.tasks.study.cell_run import choose_time, make_time_reader
 from topoloom.tasks.study.design import Cell, list_cells
 from topoloom.tasks.study.effects import (
     count_pairs_in_order,
@@ -22,6 +23,7 @@ from topoloom.tasks.study.study_file import read_study_file
 PLACEMENT = parse_factor("placement=launcher,auto,gge(swap=1,tries=2)")
 COLLECTIVES = parse_factor("collectives=library,topoloom")
 OVERLAP = parse_factor("overlap=,--overlap on")
+ENVIRONMENT = "[factors.x.b]\n[factors.x.a]\nenvironment = "
 HEADER = 'format = "topoloom-study"\nversion = 1\n'
 
 
@@ -94,6 +96,46 @@ def test_impossible_designs_are_refused(
 ) -> None:
     with pytest.raises(Error, match=why):
         list_cells(factors, design)
+
+
+@pytest.mark.parametrize("count", [1, 2, 40])
+def test_one_at_a_time_has_a_cell_for_each_other_level(count: int) -> None:
+    factors = [parse_factor(f"{n}=,--{n} 1,--{n} 2") for n in range(count)]
+    cells = list_cells(factors, "one-at-a-time")
+    changed = [{(n, i) for n, i in enumerate(cell.indices) if i} for cell in cells]
+    assert changed[0] == set()
+    assert sorted(pair for [pair] in changed[1:]) == [
+        (n, i) for n in range(count) for i in (1, 2)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("design", "count", "levels"),
+    [("full", 100, 2), ("half", 100, 2), ("one-at-a-time", 1, 10_001)],
+)
+def test_designs_of_any_size_are_refused_at_once(
+    design: str, count: int, levels: int
+) -> None:
+    named = {str(level): {} for level in range(levels)}
+    factors = [make_factor(str(number), named) for number in range(count)]
+    with pytest.raises(Error, match="more than 10,000 cells"):
+        list_cells(factors, design)
+
+
+def test_cells_with_the_same_name_are_refused() -> None:
+    one = make_factor("one", {"a": {}, "a, b": {}})
+    other = make_factor("other", {"b, c": {}, "c": {}})
+    with pytest.raises(Error, match="two cells have the name 'a, b, c'"):
+        list_cells([one, other], "full")
+
+
+@pytest.mark.parametrize("time", ["0", "-1", "nan", "inf", "1e999"])
+def test_times_without_a_logarithm_are_failures(time: str) -> None:
+    printed = choose_time(make_time_reader("t=(.*)"), f"t=3\nt={time}\n", 1.0)
+    simulated = choose_time(None, "", float(time))
+    for run in (printed, simulated):
+        assert (run.status, run.seconds) == (1, None)
+        assert "expected more than 0" in run.why
 
 
 def test_planted_effects_are_found() -> None:
@@ -182,6 +224,11 @@ arguments = "--quiet"
         ("[factors]\nplacement = ['auto']", "'placement' has fewer than two levels"),
         ("[factors]\nplacement = ['auto', 'auto']", "the level 'auto' twice"),
         ("[factors.x.a]\nmaper = 'auto'\n[factors.x.b]", "has no 'maper'"),
+        ("[factors]\nplacement = 'auto'", "'placement' is not a list of strings"),
+        ('command = "a\\u0000"', "command contains a null character"),
+        (ENVIRONMENT + "{ A = true }", "the variable A is not a string or a number"),
+        (ENVIRONMENT + '{ "A=B" = 1 }', "'A=B' is not the name of a variable"),
+        (ENVIRONMENT + '{ A = "\\u0000" }', "contains a null character"),
         ("[factors.x.a]\nmapper = 3\n[factors.x.b]", "mapper is not a string"),
     ],
 )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -72,11 +73,12 @@ def choose_time(read_time: ReadTime | None, output: str, total: float) -> CellRu
 
     Its time is read from the output, or is `total` seconds without a metric.
     """
-    if read_time is None:
-        return CellRun(0, total)
-    seconds = read_time(output)
+    seconds = total if read_time is None else read_time(output)
     if seconds is None:
         return CellRun(1, None, "the output does not match the metric")
+    # Changes are ratios of times.
+    if not (math.isfinite(seconds) and seconds > 0):
+        return CellRun(1, None, f"the time is {seconds:g} s, expected more than 0")
     return CellRun(0, seconds)
 
 

@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
 from topoloom._core import Error
-from topoloom.tasks.study.factors import Factor, Level, Settings
+from topoloom.tasks.study.factors import Factor, Level, Settings, find_repeated
 
 FULL, HALF, ONE_AT_A_TIME = DESIGNS = ("full", "half", "one-at-a-time")
 #: With fewer factors, a half confounds main effects with two-factor interactions.
 _MIN_FACTORS_OF_HALF = 4
+#: More than any study has; a few bytes of text can state any number.
+_MAX_CELLS = 10_000
 
 
 class Cell(NamedTuple):
@@ -64,26 +67,56 @@ def list_cells(factors: Sequence[Factor], design: str) -> list[Cell]:
     Raises
     ------
     topoloom.Error
-        If the design is unknown or impossible, or two levels set the same setting.
+        If the design is unknown or impossible or has more than 10,000 cells, or two
+        levels set the same setting.
     """
     if design not in DESIGNS:
         raise Error(f"there is no design '{design}'; designs are {', '.join(DESIGNS)}")
-    names = [factor.name for factor in factors]
-    twice = next((name for name in names if names.count(name) > 1), None)
+    twice = find_repeated([factor.name for factor in factors])
     if twice is not None:
         raise Error(f"the factor '{twice}' is given twice")
     if design == HALF:
         _check_half(factors)
+    _check_count([len(factor.levels) for factor in factors], design)
     chosen = [
         Cell(indices, tuple(f.levels[i] for f, i in zip(factors, indices, strict=True)))
-        for indices in product(*(range(len(factor.levels)) for factor in factors))
-        if design == FULL
-        or (design == HALF and sum(indices) % 2 == 0)
-        or (design == ONE_AT_A_TIME and sum(map(bool, indices)) <= 1)
+        for indices in _list_indices([len(factor.levels) for factor in factors], design)
     ]
+    names: set[str] = set()
     for cell in chosen:
+        if cell.name in names:
+            raise Error(
+                f"two cells have the name '{cell.name}': rename a level that contains "
+                "a comma"
+            )
+        names.add(cell.name)
         cell.merge_settings()
     return chosen
+
+
+def _check_count(levels: Sequence[int], design: str) -> None:
+    logs = sum(map(math.log, levels)) - (math.log(2) if design == HALF else 0)
+    if design == ONE_AT_A_TIME:
+        logs = math.log(1 + sum(levels) - len(levels))
+    if logs > math.log(_MAX_CELLS) + 1e-9:  # the product can have many digits
+        raise Error(
+            f"the design has more than {_MAX_CELLS:,} cells; use the design "
+            f"{ONE_AT_A_TIME}, or fewer factors or levels"
+        )
+
+
+def _list_indices(levels: Sequence[int], design: str) -> Iterator[tuple[int, ...]]:
+    """Yield the indices of the levels of each cell, the baseline first."""
+    if design != ONE_AT_A_TIME:
+        for indices in product(*map(range, levels)):
+            if design == FULL or sum(indices) % 2 == 0:
+                yield indices
+        return
+    baseline = (0,) * len(levels)
+    yield baseline
+    for number in reversed(range(len(levels))):
+        for index in range(1, levels[number]):
+            yield (*baseline[:number], index, *baseline[number + 1 :])
 
 
 def _check_half(factors: Sequence[Factor]) -> None:

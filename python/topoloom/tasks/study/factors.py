@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -119,9 +120,7 @@ def _read_settings(table: Mapping[str, Any], where: str) -> Settings:
         if key not in known:
             raise Error(f"{where} has no '{key}'; settings are {', '.join(known)}")
         if key == "environment":
-            if not isinstance(value, Mapping):
-                raise Error(f"{where}: environment is not a table of variables")
-            found[key] = {name: str(text) for name, text in value.items()}
+            found[key] = _read_environment(value, where)
         elif not isinstance(value, str):
             raise Error(f"{where}: {key} is not a string")
         elif key == "arguments":
@@ -135,8 +134,27 @@ def _read_settings(table: Mapping[str, Any], where: str) -> Settings:
     return Settings(**found)
 
 
+def _read_environment(value: Any, where: str) -> dict[str, str]:
+    if not isinstance(value, Mapping):
+        raise Error(f"{where}: environment is not a table of variables")
+    for name, text in value.items():
+        if not name or "=" in name or "\0" in name:
+            raise Error(f"{where}: '{name}' is not the name of a variable")
+        if isinstance(text, bool) or not isinstance(text, str | int | float):
+            raise Error(f"{where}: the variable {name} is not a string or a number")
+        _check_text(str(text), where)
+    return {name: str(text) for name, text in value.items()}
+
+
+def _check_text(text: str, where: str) -> None:
+    """Refuse null characters, which end arguments and variables."""
+    if "\0" in text:
+        raise Error(f"{where} contains a null character")
+
+
 def split_words(text: str, where: str) -> tuple[str, ...]:
     """Split a text into words as a shell does."""
+    _check_text(text, where)
     try:
         return tuple(shlex.split(text))
     except ValueError as error:
@@ -144,10 +162,14 @@ def split_words(text: str, where: str) -> tuple[str, ...]:
 
 
 def _check_factor(factor: Factor) -> Factor:
-    names = [level.name for level in factor.levels]
-    if len(names) < 2:
+    if len(factor.levels) < 2:
         raise Error(f"the factor '{factor.name}' has fewer than two levels")
-    twice = next((name for name in names if names.count(name) > 1), None)
+    twice = find_repeated([level.name for level in factor.levels])
     if twice is not None:
         raise Error(f"the factor '{factor.name}' has the level '{twice}' twice")
     return factor
+
+
+def find_repeated(names: Sequence[str]) -> str | None:
+    """Return the first name that is repeated; None if all are different."""
+    return next((name for name, count in Counter(names).items() if count > 1), None)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 Report = Callable[[int, int], None]
 #: Exit statuses of runs that the user or the scheduler interrupted.
 _ENDED_BY_SIGNAL = (129, 130, 143)
+#: More than any study makes; a few bytes of text can state any number.
+_MAX_RUNS = 1_000_000
 #: Smallest speedup with which a cell counts as faster than the baseline.
 _MIN_SPEEDUP = 1.001
 
@@ -182,6 +185,11 @@ def run_study(study: Study) -> StudyResult:
     if not study.factors:
         raise Error("a study needs at least one factor")
     cells = list_cells(study.factors, study.design)
+    if len(cells) * study.repetitions > _MAX_RUNS:
+        raise Error(
+            f"{len(cells):,} cells with {study.repetitions:,} repetitions are more "
+            f"than {_MAX_RUNS:,} runs; use fewer of both"
+        )
     predicted: dict[str, float | None] = {}
     failed: dict[str, str] = {}
     for number, cell in enumerate(cells):
@@ -213,8 +221,9 @@ def _find_earlier_runs(study: Study, cells: Sequence[Cell]) -> tuple[str, _Times
     for cell in cells:
         for repetition in range(study.repetitions):
             stored = study.store.read_entry(_make_run_key(tag, cell, repetition))
-            if stored is not None and isinstance(stored.get("seconds"), float):
-                done[cell.name, repetition] = stored["seconds"]
+            seconds = None if stored is None else stored.get("seconds")
+            if isinstance(seconds, float) and 0 < seconds < math.inf:
+                done[cell.name, repetition] = seconds
     return tag, done
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,6 +64,6 @@ def _read_factor(name: str, value: Any) -> Factor:
             f"the factor '{name}' is not a table of levels, such as "
             f"[factors.{name}.LEVEL]; {', '.join(NAMED_FACTORS)} can be lists"
         )
-    if not isinstance(value, Sequence) or not all(isinstance(x, str) for x in value):
+    if not isinstance(value, list) or not all(isinstance(x, str) for x in value):
         raise Error(f"the factor '{name}' is not a list of strings")
     return make_named_factor(name, value)
