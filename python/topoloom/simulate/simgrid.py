@@ -10,6 +10,7 @@ between them would send further messages.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -213,7 +214,11 @@ def _simulate_round(
     )
     (home / "trace").write_text(trace, encoding="utf-8")
     run = ["-np", str(len(ranks)), "-hostfile", "hosts", "-replay", "traces"]
-    output = run_child([*command, *run], home, stderr=subprocess.STDOUT).stdout
+    # smpirun adds TMPDIR to the search path for libraries, so it must be private.
+    environment = {**os.environ, "TMPDIR": "."}
+    output = run_child(
+        [*command, *run], home, environment, stderr=subprocess.STDOUT
+    ).stdout
     found = _CLOCK.search(output)
     if found is None:
         raise Error(f"SimGrid failed: {_find_error_line(output)}")

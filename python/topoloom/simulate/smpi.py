@@ -8,6 +8,7 @@ takes no simulated time, unless the program calls ``smpi_execute`` or an option 
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import shutil
@@ -60,8 +61,14 @@ _VALUED = {
     "-n": False,
     "-wrapper": False,
     "-ext": False,
+    "-bandwidth": False,
+    "-latency": False,
+    "-replay": False,
+    "-trace-comment": False,
+    "-trace-comment-file": False,
+    "-trace-file": False,
 }
-_CLOCK = re.compile(r"Simulated time: (\S+) seconds")
+_CLOCK = re.compile(r"Simulated time: ([0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?) seconds")
 
 
 class SmpiCommand(NamedTuple):
@@ -147,10 +154,39 @@ def parse_smpi_command(command: Sequence[str]) -> SmpiCommand:
     return SmpiCommand(ranks, tuple(options), tuple(words))
 
 
+def check_smpi_words(words: Sequence[str]) -> None:
+    """Raise `topoloom.Error` for words of a program that smpirun would change.
+
+    It is a shell script that splits them at spaces and expands patterns of file names.
+    """
+    for word in words:
+        if word.split() != [word]:
+            raise Error(
+                f"smpirun cannot pass the word '{word}' to a program: it splits words "
+                "at spaces, and drops empty ones"
+            )
+        if glob.glob(word) not in ([], [word]):  # noqa: PTH207
+            raise Error(
+                f"smpirun cannot pass the word '{word}' to a program: it replaces it "
+                "by names of files"
+            )
+
+
+def _check_folder(path: str | Path, variable: str) -> None:
+    if re.search(r"[\s*?\[]", str(path)):
+        raise Error(
+            f"smpirun cannot use '{path}', whose name has spaces or wildcards; set "
+            f"{variable} to another directory"
+        )
+
+
 def run_in_smpi(launch: SmpiLaunch, trace: Path | None = None) -> SmpiRun:
     """Simulate a program, and write a Pajé trace of all its messages to `trace`.
 
-    Raises `topoloom.Error` if SimGrid is missing.
+    ``TMPDIR`` of the program is a directory that is deleted at the end. In others,
+    smpirun would look for libraries that any user can write to.
+
+    Raises `topoloom.Error` if SimGrid is missing, or a path contains spaces.
     """
     smpirun = shutil.which("smpirun")
     if smpirun is None:
@@ -164,6 +200,8 @@ def run_in_smpi(launch: SmpiLaunch, trace: Path | None = None) -> SmpiRun:
     if trace is not None:
         settings += [*_TRACING, f"tracing/filename:{trace}"]
     with tempfile.TemporaryDirectory(prefix="topoloom-smpi-") as directory:
+        _check_folder(directory, "TMPDIR")
+        _check_folder(launch.preload, "XDG_CACHE_HOME")
         platform, hosts = Path(directory) / "platform.xml", Path(directory) / "hosts"
         platform.write_text(launch.platform, encoding="utf-8")
         lines = [f"{_host_name(node)}\n" for node in launch.node_of_rank]
@@ -172,20 +210,31 @@ def run_in_smpi(launch: SmpiLaunch, trace: Path | None = None) -> SmpiRun:
         words += ["-hostfile", str(hosts), "--log=root.thresh:error"]
         words += ["--log=smpi_utils.thresh:info"]  # prints the simulated time
         words += [f"--cfg={setting}" for setting in settings]
+        words += command.options
         if launch.preload:
-            words += ["-wrapper", f"env LD_PRELOAD={launch.preload}"]
+            words += ["-wrapper", _preload(launch.preload, command.options)]
         done = subprocess.run(
-            [*words, *command.options, *command.program],
-            env={**os.environ, **launch.environment},
+            [*words, *command.program],
+            env={**os.environ, **launch.environment, "TMPDIR": directory},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             encoding="utf-8",
             errors="replace",
             check=False,
         )
-    clock = _CLOCK.search(done.stderr) or _CLOCK.search(done.stdout)
-    seconds = float(clock[1]) if clock else None
+    # The program can print such a line, too; SimGrid's is the last one.
+    clocks = _CLOCK.findall(done.stderr) or _CLOCK.findall(done.stdout)
+    seconds = float(clocks[-1]) if clocks else None
     return SmpiRun(done.returncode, done.stdout, done.stderr, seconds)
+
+
+def _preload(library: str, options: Sequence[str]) -> str:
+    """Return the wrapper that preloads a library, in front of the user's wrapper."""
+    words = ["env", f"LD_PRELOAD={library}"]
+    if "-wrapper" in options:
+        last = len(options) - 1 - options[::-1].index("-wrapper")
+        words.append(options[last + 1])
+    return " ".join(words)
 
 
 def write_smpi_platform(machine: Machine, allocated: Sequence[int]) -> str:

@@ -25,6 +25,7 @@ from topoloom.simulate.smpi import (
     SmpiCommand,
     SmpiLaunch,
     SmpiRun,
+    check_smpi_words,
     run_in_smpi,
     write_smpi_platform,
 )
@@ -242,6 +243,7 @@ def _make_launch(
     command: SmpiCommand, at: Allocation, environment: Mapping[str, str]
 ) -> SmpiLaunch:
     """Make the run in launcher order; its platform has all nodes of the allocation."""
+    check_smpi_words(command.program)
     machine = at.machine
     nodes = at.slots[: command.ranks] // machine.slots_per_node
     return SmpiLaunch(
