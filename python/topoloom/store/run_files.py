@@ -18,11 +18,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from topoloom.store.durable_files import UNFINISHED, read_file, replace_file
+from topoloom.store.stored_record import Record, is_record, parse_record
 
-Record = dict[str, Any]
 #: Suffixes of the file of one run, and of a merged file.
 ONE, MERGED = ".json", ".jsonl"
 #: States of a run: it runs; it has ended, and its next run is being placed; done.
@@ -167,8 +167,8 @@ def merge_runs(folder: Path, at_least: int = MERGE_COUNT) -> int:
     for path in sorted(_list_own_files(folder)):
         with contextlib.suppress(OSError):
             data = read_file(path)
-            record = _parse_line(data)
-            if _is_record(record) and record["state"] == ENDED:
+            record = parse_record(data)
+            if is_record(record) and record["state"] == ENDED:
                 parts.append((path, data))
     if len(parts) < max(at_least, 2):
         return 0
@@ -278,29 +278,13 @@ def _pause_garbage_collection() -> Iterator[None]:
 
 def _parse_lines(data: bytes) -> tuple[list[Record], int]:
     """Parse a run in each line; also count the damaged lines."""
-    try:
-        # One parse for all lines is faster, and stores equal keys once.
-        joined = data.removesuffix(b"\n").replace(b"\n", b",")
-        found = json.loads(b"[" + joined + b"]")
-    except ValueError:
-        found = [_parse_line(line) for line in data.splitlines()]
-    records = [record for record in found if _is_record(record)]
+    # One parse for all lines is faster, and stores equal keys once.
+    joined = data.removesuffix(b"\n").replace(b"\n", b",")
+    found = parse_record(b"[" + joined + b"]")
+    if found is None:
+        found = [parse_record(line) for line in data.splitlines()]
+    records = [record for record in found if is_record(record)]
     return records, len(found) - len(records)
-
-
-def _parse_line(line: bytes) -> Any:
-    try:
-        return json.loads(line)
-    except ValueError:
-        return None
-
-
-def _is_record(record: Any) -> bool:
-    return (
-        isinstance(record, dict)
-        and isinstance(record.get("id"), str)
-        and isinstance(record.get("state"), str)
-    )
 
 
 def _format_line(record: Record) -> bytes:

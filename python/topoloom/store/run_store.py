@@ -24,7 +24,6 @@ from topoloom.store.durable_files import (
 from topoloom.store.run_files import (
     MERGE_COUNT,
     LastRuns,
-    Record,
     StoredRuns,
     merge_runs,
     read_last_runs,
@@ -32,6 +31,7 @@ from topoloom.store.run_files import (
     remove_runs,
     write_run,
 )
+from topoloom.store.stored_record import Record, parse_record
 
 #: Version of the format, which each record contains.
 VERSION = 1
@@ -129,8 +129,8 @@ class RunStore:
     @staticmethod
     def _read_entry(path: Path) -> Record | None:
         try:
-            entry = json.loads(read_file(path))
-        except (OSError, ValueError):
+            entry = parse_record(read_file(path))
+        except OSError:
             return None
         return entry if isinstance(entry, dict) else None
 

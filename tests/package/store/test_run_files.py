@@ -173,3 +173,43 @@ def test_runs_are_found_by_a_part_of_their_identifier() -> None:
         find_run(records, "20")
     with pytest.raises(ValueError, match="has no run 'x'"):
         find_run(records, "x")
+
+
+#: Values that no version has written, for every key whose value is used.
+ODD = ["[" * 5000, "NaN", "-1e400", "9" * 400, "[[1]]", '{"run": "x"}', "true", "1e12"]
+KEYS = ["id", "state", "started", "nodes", "ranks", "command", "mpi_time", "predicted"]
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("value", ODD)
+def test_records_with_odd_values_are_damaged(
+    key: str, value: str, tmp_path: Path
+) -> None:
+    if (key, value) in (("ranks", "1e12"), ("nodes", "1e12")):
+        value = '"1"'
+    good = '{"version":1,"id":"2026-a","state":"ended"}\n'
+    odd = f'{{"version":1,"id":"2026-b","state":"ended","{key}":{value}}}\n'
+    (tmp_path / "merged-x.jsonl").write_text(good + odd)
+    found = read_runs(tmp_path)
+    assert [record["id"] for record in found.records] == ["2026-a"]
+    assert found.damaged == 1
+    assert read_last_runs(tmp_path, 9).damaged == 1
+
+
+def test_devices_in_a_store_are_empty(tmp_path: Path) -> None:
+    (tmp_path / "2026-a.json").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "2026-b.json")
+    write_run(tmp_path, make_run(1))
+    assert list_numbers(tmp_path) == [1]
+    assert len(read_last_runs(tmp_path, 9).records) == 1
+
+
+def test_damaged_entries_are_missing(tmp_path: Path) -> None:
+    store = RunStore(tmp_path)
+    store.create()
+    key = make_key("program", "x")
+    store.write_entry(key, {"a": 1})
+    [file] = tmp_path.glob("index/*/*.json")
+    for text in ("[" * 100_000, '{"a": NaN}', "[]", ""):
+        file.write_text(text)
+        assert store.read_entry(key) is None

@@ -123,14 +123,26 @@ def _save(store: RunStore, key: str, decision: Decision) -> str:
 def _load(store: RunStore, key: str, recorded: RecordedJob) -> Decision | None:
     entry = store.read_entry(key)
     path = None if entry is None else store.find_file(entry.get("placement"))
-    if entry is None or path is None:
+    if entry is None or path is None or not _is_complete(entry):
         return None
     try:
         file = load_placement(path)
-        objective = Objective(
-            entry["objective"], recorded.phases, None, entry["reason"]
-        )
-        placed = PlacedJob(file, entry["block_values"], objective, entry["least"])
-        return Decision(placed, entry["is_used"], entry["advice"], path.name)
-    except (Error, KeyError):  # Damaged: place again.
+    except Error:  # Damaged: place again.
         return None
+    objective = Objective(entry["objective"], recorded.phases, None, entry["reason"])
+    placed = PlacedJob(file, entry["block_values"], objective, entry.get("least"))
+    return Decision(placed, entry["is_used"], entry["advice"], path.name)
+
+
+def _is_complete(entry: dict[str, Any]) -> bool:
+    """Return whether an entry has all values, and their types."""
+    values, least = entry.get("block_values"), entry.get("least")
+    return (
+        type(values) is dict
+        and all(type(value) in (int, float) for value in values.values())
+        and (least is None or type(least) in (int, float))
+        and all(
+            type(entry.get(key)) is str for key in ("objective", "reason", "advice")
+        )
+        and type(entry.get("is_used")) is bool
+    )
