@@ -39,7 +39,9 @@ from topoloom.support.plain_text import check_characters, is_number, shorten
 from topoloom.support.units import counted
 
 _NUMBERS = re.compile(r"[+-]?[0-9]+(?:[\s,]+[+-]?[0-9]+)*")
-_HOST_AND_PLACE = re.compile(r"([\w.\-]*[A-Za-z][\w.\-]*)\s+([0-9]+(?:[\s,]+[0-9]+)*)")
+_HOST_AND_PLACE = re.compile(
+    r"(?=[^A-Za-z\s]*[A-Za-z])([\w.\-]+)\s+([0-9]+(?:[\s,]+[0-9]+)*)"
+)
 _LETTER = re.compile(r"[A-Za-z]")
 #: Fujitsu's syntax: ``(x,y,z)``, with an optional core.
 _VCOORD = re.compile(r"\(\s*([0-9]+(?:\s*,\s*[0-9]+)*)\s*\)(?:\s+core=[0-9]+)?")

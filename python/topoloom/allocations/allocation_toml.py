@@ -20,7 +20,7 @@ from topoloom.support.number_ranges import compress_ranges, expand_ranges
 
 #: Upper limits, larger than any real node and any real job.
 _MAX_SLOTS = 65_536
-_MAX_HOSTS = 1_000_000
+_MAX_HOSTS = 500_000
 
 
 def read_allocation_tables(document: dict[str, Any]) -> tuple[AllocatedNode, ...]:

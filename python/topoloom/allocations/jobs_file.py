@@ -33,8 +33,8 @@ def load_jobs(
     """
     text = read_text(path, MAX_BYTES)
     with prefix_errors(path):
-        lines = [line.split() for line in text.splitlines()]
-        head = next((words for words in lines if words), [])
+        lines = text.splitlines()
+        head = next(filter(None, map(str.split, lines)), [])
         if head[:1] != ["JOBID"]:
             return {Path(path).name: parse_allocation(machine, text, hosts).allocation}
         if len(head) != 2:
@@ -45,10 +45,10 @@ def load_jobs(
 
 
 def _read_squeue(
-    machine: Machine, lines: list[list[str]], hosts: Sequence[str]
+    machine: Machine, lines: list[str], hosts: Sequence[str]
 ) -> dict[str, Allocation]:
     jobs: dict[str, Allocation] = {}
-    for number, words in enumerate(lines, start=1):
+    for number, words in enumerate(map(str.split, lines), start=1):
         if len(words) < 2 or words[0] == "JOBID":
             continue
         job, nodes = words[0], " ".join(words[1:])

@@ -46,7 +46,7 @@ from topoloom.support.toml_values import check_keys, check_type, get_entry
 
 FORMAT = "topoloom-machine"
 VERSION = 1
-_MAX_HOSTS = 4_000_000
+_MAX_HOSTS = 500_000
 _ABOUT_KEYS = ("name", "summary", "source", "date")
 
 
@@ -100,11 +100,9 @@ def _read_hosts(topology: dict[str, Any]) -> tuple[str, ...]:
     hosts: list[str] = []
     for item in given:
         try:
-            hosts += expand_hostlist(item)
+            hosts += expand_hostlist(item, _MAX_HOSTS - len(hosts))
         except Error as error:
             raise Error(f"topology.hosts: {error}") from None
-        if len(hosts) > _MAX_HOSTS:
-            raise Error(f"topology.hosts names over {_MAX_HOSTS} hosts")
     return tuple(hosts)
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Maximum length of error messages, which can quote the file.
 _MAX_CHARACTERS = 400
+#: Messages are compared with the file up to here: a message can quote a long line.
+_MAX_COMPARED_CHARACTERS = 4000
 #: Bytes of a file that are searched for pieces that messages quote.
 _MAX_COMPARED_BYTES = 16 << 20
 #: Suffixes of files, which are mistaken as names of directories.
@@ -202,7 +204,8 @@ def prefix_errors(path: str | Path) -> Iterator[None]:
     except ParameterError:
         raise
     except Error as error:
-        what = cut_quotes(str(error).removeprefix(f"{path}: "), _read_start(path))
+        text = str(error).removeprefix(f"{path}: ")[:_MAX_COMPARED_CHARACTERS]
+        what = cut_quotes(text, _read_start(path))
         if len(what) > _MAX_CHARACTERS:
             what = what[: _MAX_CHARACTERS - 3] + "..."
         if what.startswith("line "):

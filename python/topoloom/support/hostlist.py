@@ -14,7 +14,8 @@ from topoloom.support.plain_text import check_characters
 _HOST = re.compile(r"(?!-|\.{1,2}\Z)[A-Za-z0-9_.\-]+")
 _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
 _MAX_DIGITS = 18
-_MAX_HOSTS = 4_000_000
+#: More than any machine has: about 64 MiB; a few bytes of text can name any number.
+_MAX_HOSTS = 500_000
 
 
 def expand_hostlist(text: str, max_hosts: int = _MAX_HOSTS) -> list[str]:
@@ -121,23 +122,33 @@ def _split_outside_brackets(text: str) -> list[str]:
 def _expand_item(item: str, max_hosts: int) -> list[str]:
     # Pieces with odd index are inside brackets, pieces with even index outside.
     pieces = re.split(r"[\[\]]", item)
-    choices: list[list[str]] = []
-    total = 1
-    for index, piece in enumerate(pieces):
-        choice = _expand_ranges(piece, item, max_hosts) if index % 2 else [piece]
-        total *= len(choice)
-        if total > max_hosts:
-            raise Error(f"host list '{_shorten(item)}' names over {max_hosts} hosts")
-        choices.append(choice)
-    hosts = ["".join(parts) for parts in itertools.product(*choices)]
+    if len(pieces) == 3:  # Most lists; numbers and hosts together take more memory.
+        before, inside, after = pieces
+        numbers = _expand_ranges(inside, item, max_hosts)
+        hosts = [f"{before}{number}{after}" for number in numbers]
+    else:
+        hosts = _expand_pieces(pieces, item, max_hosts)
     # Checking one host is enough, because all have the same text around the digits.
     if not is_host_name(hosts[0]):
         raise Error(f"host list: '{_shorten(item)}' is not a host name")
     return hosts
 
 
-def _expand_ranges(inside: str, item: str, max_hosts: int) -> list[str]:
-    numbers: list[str] = []
+def _expand_pieces(pieces: list[str], item: str, max_hosts: int) -> list[str]:
+    choices: list[list[str]] = []
+    total = 1
+    for index, piece in enumerate(pieces):
+        choice = [*_expand_ranges(piece, item, max_hosts)] if index % 2 else [piece]
+        total *= len(choice)
+        if total > max_hosts:
+            raise Error(f"host list '{_shorten(item)}' names over {max_hosts} hosts")
+        choices.append(choice)
+    return ["".join(parts) for parts in itertools.product(*choices)]
+
+
+def _expand_ranges(inside: str, item: str, max_hosts: int) -> Iterator[str]:
+    """Yield the numbers of ranges, with leading zeros."""
+    count = 0
     for part in inside.split(","):
         match = _RANGE.fullmatch(part.strip())
         if match is None:
@@ -149,11 +160,12 @@ def _expand_ranges(inside: str, item: str, max_hosts: int) -> list[str]:
             raise Error(
                 f"host list '{_shorten(item)}': range {first}-{last} is descending"
             )
-        if int(last) - int(first) + len(numbers) >= max_hosts:
+        count += int(last) - int(first) + 1
+        if count > max_hosts:
             raise Error(f"host list '{_shorten(item)}' names over {max_hosts} hosts")
         width = len(first)
-        numbers.extend(f"{n:0{width}d}" for n in range(int(first), int(last) + 1))
-    return numbers
+        for number in range(int(first), int(last) + 1):
+            yield f"{number:0{width}d}"
 
 
 def _shorten(text: str) -> str:

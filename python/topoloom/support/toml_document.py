@@ -18,7 +18,8 @@ from topoloom.support.plain_text import is_number
 _MAX_KEY_PARTS = 8
 _KEY_PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*"""
 _LONG_KEY = re.compile(
-    rf"(?:^|[{{,])[ \t]*\[{{0,2}}[ \t]*(?:{_KEY_PART}\.[ \t]*){{{_MAX_KEY_PARTS}}}",
+    r"(?:^|[{,])[ \t]*(?:\[{1,2}[ \t]*)?"
+    rf"(?:{_KEY_PART}\.[ \t]*){{{_MAX_KEY_PARTS}}}",
     re.MULTILINE,
 )
 #: Keys of every document.

@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from topoloom._core import Error
-from topoloom.graphs.traces.replica_groups import Groups, parse_groups
+from topoloom.graphs.traces.device_groups import DeviceGroups
+from topoloom.graphs.traces.hlo_calls import Call, count_runs
+from topoloom.graphs.traces.replica_groups import parse_numbers
 from topoloom.graphs.traces.trace import Trace
 
 #: XLA's name -> MPI operation, or kind of message
@@ -34,18 +32,28 @@ _COLLECTIVES = {
 _CALLS = ("while", "call", "conditional", "async", "fusion")
 
 _WORDS = "|".join([*_COLLECTIVES, *_CALLS])
-_INSTRUCTION = re.compile(rf"= (.*?[\]\)}}]|token\[\]) ({_WORDS})(-start)?\(")
+#: What follows the first "= " of an instruction; all patterns take linear time.
+_INSTRUCTION = re.compile(rf"(.*?[\]\)}}]|token\[\]) ({_WORDS})(-start)?\(")
 _COMPUTATION = re.compile(r"^(ENTRY )?%?([\w.-]+)(?: \(.*\) -> .*)? \{$")
-_SHAPE = re.compile(r"\b([a-z]+[0-9]*\w*)\[([0-9,<=]*)\]")
+_SHAPE = re.compile(r"\b([a-z]\w*)\[([0-9,<=]*)\]")
 _CALLED = re.compile(
     r"\b(?:to_apply|calls|body|true_computation|false_computation)=%?([\w.-]+)"
 )
-_BRANCHES = re.compile(r"branch_computations=\{([^}]*)\}")
+_BRANCHES = re.compile(r"branch_computations=\{([^}=]*)\}")
 _TRIPS = re.compile(r'"?known_trip_count"?\s*:\s*\{\s*"?n"?\s*:\s*"?([0-9]{1,18})"?')
 _PAIRS = re.compile(r"source_target_pairs=\{((?:\{[0-9]+, ?[0-9]+\},? ?)*)\}")
 
 #: Bits per element by type; all f8 types have 8.
 _BITS = {"pred": 8, "bf16": 16, "c64": 64, "c128": 128, "token": 0, "opaque": 0}
+
+
+#: Numbers with so many digits are 2^63 or more, or have zeros in front.
+_MAX_DIGITS = 20
+_UNKNOWN_TIMES = {
+    "while": "a loop without known_trip_count has collectives; they are counted once",
+    "conditional": "a conditional has collectives; each of its branches is counted "
+    "once",
+}
 
 
 class _Operation(NamedTuple):
@@ -57,18 +65,10 @@ class _Operation(NamedTuple):
     attributes: str
 
 
-class _Call(NamedTuple):
-    """A call of computations; `times`, the trip count, is None if unknown."""
-
-    names: tuple[str, ...]
-    times: int | None
-    what: str
-
-
 class _Computation:
     def __init__(self) -> None:
         self.operations: Counter[_Operation] = Counter()
-        self.calls: list[_Call] = []
+        self.calls: list[Call] = []
 
 
 def read_hlo(text: str) -> Trace:
@@ -80,9 +80,10 @@ def read_hlo(text: str) -> Trace:
     partitions = _read_attribute(header, "num_partitions")
     trace = Trace(replicas * partitions)
     computations, entry = _parse_computations(text)
-    counted = _CallCounter(computations, trace).count(entry)
+    counted = _count_operations(computations, entry, trace)
+    devices = DeviceGroups(trace, replicas, partitions, len(text))
     for operation, times in counted.items():
-        _count(trace, operation, times, replicas, partitions)
+        _count(trace, operation, times, devices)
     return trace
 
 
@@ -96,7 +97,7 @@ def _parse_computations(text: str) -> tuple[dict[str, _Computation], str]:
     entry, current, closed = "", None, True
     for line in text.splitlines():
         bare = line.strip()
-        if bare.endswith("{") and " = " not in bare:
+        if bare.endswith(" {") and " = " not in bare:
             match = _COMPUTATION.match(bare)
             if match:
                 current = found[match[2]] = _Computation()
@@ -104,8 +105,10 @@ def _parse_computations(text: str) -> tuple[dict[str, _Computation], str]:
                 closed = False
         elif bare.startswith("}"):
             closed = True
-        elif current is not None and (match := _INSTRUCTION.search(bare)):
-            _add_instruction(current, match, bare)
+        elif current is not None:
+            _, _, right = bare.partition("= ")
+            if match := _INSTRUCTION.match(right):
+                _add_instruction(current, match, right)
     if not closed or not entry:
         raise Error("the program is truncated: a computation does not end")
     return found, entry
@@ -131,7 +134,7 @@ def _add_instruction(
         times = int(trips[1]) if trips else None
     elif word == "conditional":
         times = None
-    computation.calls.append(_Call(tuple(names), times, word))
+    computation.calls.append(Call(tuple(names), times, word))
 
 
 def _select_part(shape: str, kind: str, started: bool) -> str:
@@ -152,8 +155,10 @@ def _count_shape_bytes(shape: str) -> int:
     bits = 0
     for kind, dims in _SHAPE.findall(shape):
         count = 1
-        for dim in dims.replace("<=", "").split(","):
-            count *= int(dim) if dim else 1
+        for dim in filter(None, dims.replace("<=", "").split(",")):
+            count *= int(dim[:_MAX_DIGITS])
+            if len(dim) >= _MAX_DIGITS or count >> 63:
+                raise OverflowError("the shape has 2^63 elements or more")
         bits += 8 * -(-count * _find_bits(kind) // 8)
     return bits // 8
 
@@ -161,65 +166,49 @@ def _count_shape_bytes(shape: str) -> int:
 def _find_bits(kind: str) -> int:
     if kind in _BITS:
         return _BITS[kind]
-    found = re.match(r"[a-z]+([0-9]+)", kind)
+    found = re.match(r"[a-z]+([0-9]{1,4})", kind)
     if found is None:
-        raise Error(f"has an array of unknown type '{kind}'")
+        raise Error(f"has an array of unknown type '{kind[:40]}'")
     return int(found[1])
 
 
-class _CallCounter:
-    """Counts the operations in a computation and in the computations that it calls."""
-
-    def __init__(self, computations: dict[str, _Computation], trace: Trace) -> None:
-        self._parse_computations = computations
-        self._trace = trace
-        self._known: dict[str, Counter[_Operation]] = {}
-
-    def count(self, name: str) -> Counter[_Operation]:
-        if name not in self._known:
-            if name not in self._parse_computations:
-                raise Error(f"the program is truncated: there is no computation {name}")
-            # XLA writes no cyclic calls, but recursion must end in any case.
-            self._known[name] = Counter()
-            self._known[name] = self._count(self._parse_computations[name])
-        return self._known[name]
-
-    def _count(self, computation: _Computation) -> Counter[_Operation]:
-        total = Counter(computation.operations)
-        for call in computation.calls:
-            inner = [self.count(name) for name in call.names]
-            if call.times is None and any(inner):
-                said = {
-                    "while": "a loop without known_trip_count has collectives; "
-                    "they are counted once",
-                    "conditional": "a conditional has collectives; each of its "
-                    "branches is counted once",
-                }
-                self._trace.add_loss(said[call.what])
-            for one in inner:
-                for operation, times in one.items():
-                    total[operation] += times * (
-                        1 if call.times is None else call.times
-                    )
-        return total
+def _count_operations(
+    computations: dict[str, _Computation], entry: str, trace: Trace
+) -> Counter[_Operation]:
+    """Count the operations of all computations that the program runs."""
+    runs = count_runs({name: one.calls for name, one in computations.items()}, entry)
+    total: Counter[_Operation] = Counter()
+    for name, times in runs.items():
+        for operation, count in computations[name].operations.items():
+            total[operation] += times * count
+    communicates: dict[str, bool] = {}
+    for name in reversed(runs):
+        has_inner = False
+        for call in computations[name].calls:
+            if any(communicates[called] for called in call.names):
+                has_inner = True
+                if call.times is None:
+                    trace.add_loss(_UNKNOWN_TIMES[call.what])
+        communicates[name] = has_inner or bool(computations[name].operations)
+    return total
 
 
 def _count(
-    trace: Trace, operation: _Operation, times: int, replicas: int, partitions: int
+    trace: Trace, operation: _Operation, times: int, devices: DeviceGroups
 ) -> None:
     kind, size, started, attributes = operation
     if kind in ("ragged", "host"):
         said = {"ragged": "a ragged all-to-all", "host": "a send to another program"}
         trace.add_loss(f"{said[kind]} does not say what goes to whom")
         return
+    mode = _find_member_kind(operation)
     if kind == "send":
-        _count_sends(trace, operation, times, replicas, partitions)
+        for source, target in devices.iterate_pairs(_read_pairs(attributes), mode):
+            if source != target:
+                trace.send(source, target, size, times)
         return
     _, found, after = attributes.partition("replica_groups=")
-    groups = parse_groups(
-        after if found else "{}", _count_members(operation, replicas, partitions)
-    )
-    for members in _list_devices(groups, operation, replicas, partitions):
+    for members in devices.list_groups(after if found else "{}", mode):
         n = len(members)
         if kind == "allgather":
             # The result of a start operation contains both its input and its output.
@@ -230,25 +219,19 @@ def _count(
             amount = size * n
         else:
             amount = size // n if kind == "alltoall" else size
-        trace.add(kind, members.tolist(), amount, times)
+        trace.add(kind, members, amount, times)
 
 
-def _count_sends(
-    trace: Trace, operation: _Operation, times: int, replicas: int, partitions: int
-) -> None:
-    """Count the messages of a collective-permute."""
-    _, size, _, attributes = operation
+def _read_pairs(attributes: str) -> list[int]:
+    """Read sources and targets of a collective-permute, in turn."""
     pairs = _PAIRS.search(attributes)
     if pairs is None:
         raise Error("a collective-permute has no source_target_pairs")
-    numbers = [int(one) for one in re.findall(r"[0-9]+", pairs[1])]
+    numbers = parse_numbers(re.sub(r"[{}]", "", pairs[1]))
     for ends in (numbers[::2], numbers[1::2]):
         if len(set(ends)) < len(ends):
-            raise Error(f"source_target_pairs={{{pairs[1]}}} names a device twice")
-    for row in _list_devices([np.array(numbers)], operation, replicas, partitions):
-        for source, target in row.reshape(-1, 2).tolist():
-            if source != target:
-                trace.send(source, target, size, times)
+            raise Error(f"source_target_pairs={{{pairs[1][:40]}}} names a device twice")
+    return numbers
 
 
 def _find_member_kind(operation: _Operation) -> str:
@@ -259,29 +242,3 @@ def _find_member_kind(operation: _Operation) -> str:
     if operation.kind in ("allreduce", "allgather", "reduce_scatter"):
         return "both" if has_channel else "replicas"
     return "partitions" if has_channel else "replicas"
-
-
-def _count_members(operation: _Operation, replicas: int, partitions: int) -> int:
-    mode = _find_member_kind(operation)
-    if mode == "devices":
-        return replicas * partitions
-    return partitions if mode == "partitions" else replicas
-
-
-def _list_devices(
-    groups: Groups, operation: _Operation, replicas: int, partitions: int
-) -> Iterator[NDArray[np.int64]]:
-    """Yield the devices of each group; a group of replicas exists in each partition."""
-    mode = _find_member_kind(operation)
-    for group in groups:
-        if mode == "devices":
-            yield group
-        elif mode == "partitions":
-            for replica in range(replicas):
-                yield replica * partitions + group
-        elif mode == "replicas":
-            for partition in range(partitions):
-                yield group * partitions + partition
-        else:
-            every = np.arange(partitions)
-            yield (group[:, None] * partitions + every).ravel()

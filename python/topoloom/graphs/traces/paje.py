@@ -13,9 +13,8 @@ The order of calls and of the ends of links gives the phases of the messages.
 from __future__ import annotations
 
 import re
-import shlex
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -29,6 +28,7 @@ from topoloom.graphs.traces.message_phases import (
 from topoloom.graphs.traces.trace import Trace
 from topoloom.graphs.traces.trace_files import read_content
 from topoloom.support.files import prefix_errors
+from topoloom.support.plain_text import is_number
 
 HEAD = re.compile(rb"(?:#[^\n]*\n)*%EventDef\b")
 _NUMBER = re.compile(r"([0-9]{1,7})\D*$")
@@ -44,6 +44,7 @@ _COLLECTIVE = re.compile(
     r"scatter|scan|exscan)\w*",
     re.IGNORECASE,
 )
+_WORD = re.compile(r'"([^"]*)"|(\S+)')
 _CONTAINER, _VALUE = "PajeCreateContainer", "PajeDefineEntityValue"
 _PUSH, _POP = "PajePushState", "PajePopState"
 _START, _END = "PajeStartLink", "PajeEndLink"
@@ -87,7 +88,7 @@ class _Content:
     names: dict[str, str] = field(default_factory=dict)
     values: dict[str, str] = field(default_factory=dict)
     starts: list[_Start] = field(default_factory=list)
-    ends: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    ends: dict[str, list[str]] = field(default_factory=dict)
     calls: dict[str, str] = field(default_factory=dict)
     last: dict[str, int] = field(default_factory=dict)
     order: MessageOrder = field(default_factory=MessageOrder)
@@ -108,14 +109,17 @@ class _Content:
             self.order.begin_call(container, _COLLECTIVE.fullmatch(call) is not None)
         elif event == _START:
             key, sender = values["Key"], values["StartContainer"]
-            size = int(values["Size"])
-            self._add_start(_Start(key, self.started[key], sender, size))
-            self.order.send(sender, (key, self.started[key]))
+            if not is_number(values["Size"]):
+                raise ValueError(values["Size"])
+            number = self.started[key]
+            self._add_start(_Start(key, number, sender, int(values["Size"])))
+            self.order.send(sender, (key, number))
             self.started[key] += 1
         else:
             key, receiver = values["Key"], values["EndContainer"]
-            self.order.receive(receiver, (key, len(self.ends[key])))
-            self.ends[key].append(receiver)
+            ends = self.ends.setdefault(key, [])
+            self.order.receive(receiver, (key, len(ends)))
+            ends.append(receiver)
 
     def _add_start(self, start: _Start) -> None:
         sends_one = self.is_simgrid and _ONE_MESSAGE.fullmatch(
@@ -136,7 +140,7 @@ def read_paje(files: Sequence[Path]) -> Trace:
         raise Error(f"{files[1]}: give only one Pajé trace")
     with prefix_errors(files[0]):
         text = read_content(files[0]).decode(errors="replace")
-        content = _read_lines(text.splitlines())
+        content = _read_events(text)
         links, lost = (_join_simgrid if content.is_simgrid else _join_links)(content)
         ranks = _find_ranks(content, links)
         trace = Trace(len(ranks))
@@ -172,11 +176,11 @@ def _add_messages(
         trace.send(each.source, each.target, each.bytes, phase=phase)
 
 
-def _read_lines(lines: Iterable[str]) -> _Content:
+def _read_events(text: str) -> _Content:
     events: dict[str, _Event] = {}
     event: _Event | None = None
     content = _Content()
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(_split_lines(text), 1):
         if line.startswith("#"):
             content.is_simgrid = content.is_simgrid or "SimGrid" in line
         if line.startswith("%"):
@@ -186,14 +190,33 @@ def _read_lines(lines: Iterable[str]) -> _Content:
         if known is None:
             continue
         try:
-            # shlex is slow, and only needed for quotes.
-            words = (shlex.split(line) if '"' in line else line.split())[1:]
+            words = _split_words(line)[1:]
             content.add(known.name, dict(zip(known.fields, words, strict=False)))
         except KeyError as missing:
             raise Error(_describe_missing(number, known, missing.args[0])) from None
         except ValueError:
             raise Error(f"line {number} is not a Pajé event") from None
     return content
+
+
+def _split_lines(text: str) -> Iterator[str]:
+    """Yield the lines; a list of them would take many times the memory of the text."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        yield text[start:end]
+        start = end + 1
+
+
+def _split_words(line: str) -> list[str]:
+    """Split a line into words, of which some are in quotes."""
+    if '"' not in line:
+        return line.split()
+    words = _WORD.findall(line)
+    if any('"' in bare for _, bare in words):
+        raise ValueError("a quote is not closed")
+    return [quoted or bare for quoted, bare in words]
 
 
 def _read_definition(
@@ -224,11 +247,11 @@ def _join_links(content: _Content) -> tuple[list[_Link], int]:
     Also returns the number of links without a start or an end.
     """
     ends = content.ends
-    links = [
-        _Link(start, ends[start.key][start.number])
-        for start in content.starts
-        if start.number < len(ends[start.key])
-    ]
+    links = []
+    for start in content.starts:
+        receivers = ends.get(start.key, ())
+        if start.number < len(receivers):
+            links.append(_Link(start, receivers[start.number]))
     lost = len(content.starts) + sum(map(len, ends.values())) - 2 * len(links)
     return links, lost
 

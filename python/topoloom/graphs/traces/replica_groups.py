@@ -18,16 +18,27 @@ from numpy.typing import NDArray
 from topoloom._core import Error
 from topoloom.graphs.traces.trace import check_rank_count
 
+#: NumPy has no more.
+_MAX_DIMENSIONS = 32
+
 #: Device numbers of each group.
 Groups = list[NDArray[np.int64]]
 
 _LISTS = re.compile(r"\{(?:\{[0-9, ]*\},? ?)*\}")
 _IOTA = re.compile(r"\[([0-9,]+)\]<=\[([0-9,]+)\](?:T\(([0-9,]+)\))?")
 _MESH = re.compile(
-    r"mesh\[([^\]]*)\](?:, ?device_ids=\(([^)]*\)?[^)]*)\))? ?\{([^}]*)\}"
+    r"mesh\[([^\]]*)\](?:, ?device_ids=\(([^()]*(?:\([^()]*\))?)\))? ?\{([^}]*)\}"
 )
-_AXIS = re.compile(r"'?([^'=:,]+)'?(?:=([0-9]+)|:\(([0-9]+)\)([0-9]+))?")
+_AXIS = re.compile(r"'?([^'=:,]+)'?(?:=([0-9]{1,9})|:\(([0-9]{1,9})\)([0-9]{1,9}))?")
 _ARRAY = re.compile(r"\[([0-9,]+)\](?:T\(([0-9,]+)\))?")
+
+
+def cut_groups(text: str) -> str:
+    """Return the part of a text that is the value of ``replica_groups=``."""
+    for form in (_MESH, _IOTA, _LISTS):
+        if found := form.match(text):
+            return found[0]
+    raise Error(f"cannot read the groups '{text[:40]}'")
 
 
 def parse_groups(text: str, devices: int) -> Groups:
@@ -36,15 +47,11 @@ def parse_groups(text: str, devices: int) -> Groups:
         return list(_list_mesh_groups(found[1], found[2], found[3]))
     if found := _IOTA.match(text):
         return list(
-            _parse_iota(_parse_numbers(found[1]), _parse_numbers(found[2]), found[3])
+            _parse_iota(parse_numbers(found[1]), parse_numbers(found[2]), found[3])
         )
     if found := _LISTS.match(text):
         rows = re.findall(r"\{([0-9, ]*)\}", found[0][1:-1])
-        groups = [
-            np.array([int(one) for one in row.split(",")], np.int64)
-            for row in rows
-            if row.strip()
-        ]
+        groups = [np.array(parse_numbers(row), np.int64) for row in rows if row.strip()]
         return groups or [np.arange(devices, dtype=np.int64)]
     raise Error(f"cannot read the groups '{text[:40]}'")
 
@@ -52,12 +59,14 @@ def parse_groups(text: str, devices: int) -> Groups:
 def _parse_iota(
     shape: list[int], dims: list[int], transposed: str | None
 ) -> NDArray[np.int64]:
+    if len(dims) > _MAX_DIMENSIONS or len(shape) > _MAX_DIMENSIONS:
+        raise Error(f"groups have more than {_MAX_DIMENSIONS} dimensions")
     if prod(shape) != prod(dims):
         raise Error(f"groups of the shape {shape} do not fit {dims} devices")
     check_rank_count(prod(dims))
     array = np.arange(prod(dims), dtype=np.int64).reshape(dims)
     if transposed is not None:
-        order = _parse_numbers(transposed)
+        order = parse_numbers(transposed)
         if sorted(order) != list(range(len(dims))):
             raise Error(f"T({transposed}) does not order {len(dims)} dimensions")
         array = array.transpose(order)
@@ -72,9 +81,13 @@ def _list_mesh_groups(mesh: str, devices: str | None, axes: str) -> NDArray[np.i
         (one[0], int(one[2] or 1), int(one[3]) if one[3] else sizes.get(one[0], 0))
         for one in _AXIS.findall(axes)
     ]
+    if len(sizes) + 2 * len(wanted) > _MAX_DIMENSIONS:
+        raise Error(f"the mesh '{mesh[:40]}' has too many axes")
     for name, before, size in wanted:
-        if name not in sizes or size < 1 or sizes[name] % (before * size):
-            raise Error(f"axis '{name}' of {axes} does not fit the mesh '{mesh}'")
+        if name not in sizes or before * size < 1 or sizes[name] % (before * size):
+            raise Error(
+                f"axis '{name[:40]}' of {axes[:40]} does not fit the mesh '{mesh[:40]}'"
+            )
     dims: list[int] = []
     place: dict[tuple[str, int], int] = {}
     for name, size in sizes.items():
@@ -99,19 +112,18 @@ def _parse_devices(text: str | None, count: int) -> NDArray[np.int64]:
     if text is None:
         return np.arange(count, dtype=np.int64)
     if found := _IOTA.match(text):
-        array = _parse_iota(
-            _parse_numbers(found[1]), _parse_numbers(found[2]), found[3]
-        )
+        array = _parse_iota(parse_numbers(found[1]), parse_numbers(found[2]), found[3])
     elif found := _ARRAY.match(text):
-        array = _parse_iota([count], _parse_numbers(found[1]), found[2])
+        array = _parse_iota([count], parse_numbers(found[1]), found[2])
     else:
-        array = np.array(_parse_numbers(text), np.int64)
+        array = np.array(parse_numbers(text), np.int64)
     if sorted(array.ravel().tolist()) != list(range(count)):
         raise Error(f"device_ids=({text[:40]}) does not name {count} devices once")
     return array.ravel()
 
 
-def _parse_numbers(text: str) -> list[int]:
+def parse_numbers(text: str) -> list[int]:
+    """Parse integers between commas."""
     words = [word for word in text.replace(" ", "").split(",") if word]
     if not all(re.fullmatch("[0-9]{1,10}", word) for word in words):
         raise Error(f"cannot read the numbers '{text[:40]}'")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from topoloom._core import Error
 from topoloom.graphs.traces.mpi_sizes import (
@@ -19,7 +20,7 @@ from topoloom.graphs.traces.mpi_sizes import (
 )
 from topoloom.graphs.traces.trace import Trace, check_rank_count
 from topoloom.graphs.traces.trace_files import read_content
-from topoloom.support.files import prefix_errors
+from topoloom.support.files import exists, prefix_errors
 from topoloom.support.plain_text import is_number
 
 #: Datatypes in the order of SimGrid's numbers.
@@ -72,7 +73,49 @@ def lists_rank_files(head: bytes) -> bool:
 def read_simgrid_ti(files: Sequence[Path]) -> Trace:
     """Read the main file of a trace, or the files of its ranks."""
     parts = [part for file in files for part in _list_rank_files(file)]
-    lines: dict[int, list[tuple[str, list[str]]]] = {}
+    seen = {action.rank for action in _iterate_actions(parts)}
+    if not seen:
+        raise Error(f"{files[0]}: has no actions of ranks")
+    ranks = max(seen) + 1
+    check_rank_count(ranks)
+    if ranks > _MOST_MISSING * len(seen):
+        raise Error(
+            f"{files[0]}: has actions of {len(seen)} ranks, but names rank "
+            f"{ranks - 1:,}; give the files of all ranks"
+        )
+    trace = Trace(ranks)
+    trace.seen |= seen
+    last: dict[int, str] = {}
+    for action in _iterate_actions(parts):
+        last[action.rank] = action.words[0].lower()
+        try:
+            _read_action(trace, action.rank, action.words)
+        except (ValueError, IndexError, OverflowError):
+            what = " ".join(action.words)[:20]
+            raise Error(
+                f"{action.where()}: '{what}' has missing or odd numbers"
+            ) from None
+    for rank, name in last.items():
+        if name != "finalize":
+            trace.add_loss(f"rank {rank} does not end with finalize: probably cut")
+    trace.add_missing_ranks()
+    return trace
+
+
+class _Action(NamedTuple):
+    """A line of a trace: the words after the rank."""
+
+    file: Path
+    line: int
+    rank: int
+    words: list[str]
+
+    def where(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def _iterate_actions(parts: Sequence[Path]) -> Iterator[_Action]:
+    """Yield the actions of all ranks; a list of them would fill memory."""
     for file in parts:
         with prefix_errors(file):
             text = read_content(file).decode(errors="replace")
@@ -85,30 +128,7 @@ def read_simgrid_ti(files: Sequence[Path]) -> Trace:
                         f"line {number}: expected a rank and an action, such as '0 "
                         f"send 1 0 1024', not '{line[:20]}'"
                     )
-                where = f"{file}:{number}"
-                lines.setdefault(int(words[0]), []).append((where, words[1:]))
-    if not lines:
-        raise Error(f"{files[0]}: has no actions of ranks")
-    ranks = max(lines) + 1
-    check_rank_count(ranks)
-    if ranks > _MOST_MISSING * len(lines):
-        raise Error(
-            f"{files[0]}: has actions of {len(lines)} ranks, but names rank "
-            f"{ranks - 1:,}; give the files of all ranks"
-        )
-    trace = Trace(max(lines) + 1)
-    for rank, actions in lines.items():
-        trace.seen.add(rank)
-        for where, words in actions:
-            try:
-                _read_action(trace, rank, words)
-            except (ValueError, IndexError, OverflowError):
-                what = " ".join(words)[:20]
-                raise Error(f"{where}: '{what}' has missing or odd numbers") from None
-        if actions[-1][1][0].lower() != "finalize":
-            trace.add_loss(f"rank {rank} does not end with finalize: probably cut")
-    trace.add_missing_ranks()
-    return trace
+                yield _Action(file, number, int(words[0]), words[1:])
 
 
 def _list_rank_files(file: Path) -> Iterator[Path]:
@@ -117,7 +137,20 @@ def _list_rank_files(file: Path) -> Iterator[Path]:
         yield file
         return
     for name in content.decode(errors="replace").split():
-        yield file.parent / name if not Path(name).exists() else Path(name)
+        yield _find_rank_file(file, name)
+
+
+def _find_rank_file(main: Path, name: str) -> Path:
+    """Find a file of a rank: SimGrid names it as seen from the directory of the run.
+
+    A trace of somebody else must not make us read any file, so it is beside the main
+    file or below it.
+    """
+    home = main.parent.resolve()
+    for path in (main.parent / name, Path(name)):
+        if exists(path) and path.resolve().is_relative_to(home):
+            return path
+    raise Error(f"{main}: there is no file '{name[:60]}' beside it or below it")
 
 
 def _read_action(trace: Trace, rank: int, words: list[str]) -> None:

@@ -24,6 +24,16 @@ _MAX_RANKS = 1 << 20
 _ROOTED = ("bcast", "reduce", "gather", "scatter")
 
 
+class Members(tuple[int, ...]):
+    """The ranks of a group that a trace has checked; its hash is computed once."""
+
+    def __hash__(self) -> int:
+        """Return the hash of the tuple."""
+        if not hasattr(self, "_hash"):
+            self._hash = super().__hash__()
+        return self._hash
+
+
 class _Call(NamedTuple):
     """A collective; `bytes` as in `topoloom.graphs.mpi_collectives.expand`."""
 
@@ -46,6 +56,7 @@ class Trace:
         check_rank_count(ranks)
         self.ranks = ranks
         self.losses: list[str] = []
+        self._known_losses: set[str] = set()
         self.seen: set[int] = set()
         self._calls: Counter[_Call] = Counter()
         self._observed: dict[_Call, Counter[int]] = defaultdict(Counter)
@@ -65,6 +76,10 @@ class Trace:
         if len(members) > 1:
             call = _Call(operation, self._check_ranks(members), bytes, root)
             self._calls[call] += calls
+
+    def make_members(self, ranks: Sequence[int]) -> Members:
+        """Check a group once for many calls of `add`."""
+        return Members(self._check_ranks(ranks))
 
     def add_member_calls(
         self,
@@ -141,7 +156,8 @@ class Trace:
 
     def add_loss(self, what: str) -> None:
         """Add a description of missing data, unless already present."""
-        if what not in self.losses:
+        if what not in self._known_losses:
+            self._known_losses.add(what)
             self.losses.append(what)
 
     def add_missing_ranks(self) -> None:
@@ -149,6 +165,11 @@ class Trace:
         if missing := self.missing:
             some = ", ".join(map(str, missing[:5])) + (", ..." * (len(missing) > 5))
             self.add_loss(f"{len(missing)} of {self.ranks} ranks have no trace: {some}")
+
+    @property
+    def entry_count(self) -> int:
+        """Number of different collectives and messages."""
+        return len(self._calls) + len(self._messages)
 
     @property
     def messages(self) -> Mapping[tuple[str, int, int, int], int]:
@@ -228,6 +249,8 @@ class Trace:
     def _check_ranks(
         self, ranks: Sequence[int], distinct: bool = True
     ) -> tuple[int, ...]:
+        if isinstance(ranks, Members):
+            return ranks
         members = tuple(ranks)
         for rank in (min(members), max(members)):
             if not 0 <= rank < self.ranks:

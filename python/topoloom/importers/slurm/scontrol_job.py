@@ -35,7 +35,7 @@ _TASKS_PER_NODE = re.compile(
 )
 
 _COUNT = re.compile(r"([1-9][0-9]{0,5})(?:\(x([0-9]{1,7})\))?", re.ASCII)
-_MAX_NODES = 4_000_000
+_MAX_NODES = 500_000
 
 
 class JobNode(NamedTuple):
