@@ -53,7 +53,7 @@ class DeviceGroups:
         """Yield pairs of devices, given those of replicas or partitions in turn."""
         for row in self._expand([np.array(numbers, np.int64)], mode):
             self._count(len(row) // 2)
-            yield from row.reshape(-1, 2).tolist()
+            yield from zip(row[::2].tolist(), row[1::2].tolist(), strict=True)
 
     def _parse(self, text: str, mode: str) -> list[Members]:
         found = []
