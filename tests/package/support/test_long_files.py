@@ -14,7 +14,7 @@ import pytest
 IMPORTERS = Path(__file__).parents[1] / "importers"
 sys.path[:0] = [str(IMPORTERS), str(IMPORTERS / "simgrid")]
 
-from fuzz_targets import run_target
+from fuzz_targets import run_target  # noqa: E402
 
 COUNT = 20_000
 LONG = "a" * COUNT
