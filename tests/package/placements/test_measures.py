@@ -128,5 +128,7 @@ def test_titles_are_unique_and_keys_match_judgements() -> None:
     assert set(collect_measures(judgement)) < MEASURES.keys()
     assert set(collect_measures(judgement, shared=True)) == MEASURES.keys() - {
         "predicted_seconds",
+        "predicted_seconds_with_background",
+        "congestion_with_background",
         "minimal_share",
     }

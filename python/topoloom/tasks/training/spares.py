@@ -161,10 +161,11 @@ def find_spares(
     Raises
     ------
     topoloom.Error
-        If there is no spare, ranks share slots, or hosts have different numbers of
-        ranks, so that a sorted order has no meaning.
+        If there is no placement or no spare, ranks share slots, or hosts have
+        different numbers of ranks, so that a sorted order has no meaning.
     """
-    assert problem.file is not None
+    if problem.file is None:
+        raise Error("the problem has no placement, so no host has ranks")
     allocation = problem.allocation
     if not allocation.machine.has_bandwidths:
         raise Error("the machine has no bandwidths, so there are no times to compare")
