@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from tests.conftest import Command
 
 MACHINE = "torus:4x4,bandwidth=1GB/s"
-USUAL = [name for name in MEASURES if name not in ("load_max", "minimal_share")]
+USUAL = [
+    name
+    for name in MEASURES
+    if name not in ("load_max", "minimal_share") and "background" not in name
+]
 
 
 @pytest.mark.parametrize("words", [["map"], ["judge"]], ids=lambda words: str(words[0]))

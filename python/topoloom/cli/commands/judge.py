@@ -68,8 +68,8 @@ def command(
     share on minimal routes: with adaptive routing, the rest takes detours
     gap               value divided by a quickly proved lower bound; 1 is optimal
 
-    With --background, congestion and predicted time are also measured with the traffic
-    of other jobs. Of each hottest link, their share of the load is then printed; a link
+    With --background, predicted time with other jobs and congestion with other jobs
+    include their traffic, and each hottest link has their share of the load. A link
     that only other jobs load counts, too.
 
     \b
