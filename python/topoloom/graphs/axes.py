@@ -271,7 +271,10 @@ def mesh_graph(
 
 
 def check_fit(mesh: Mapping[str, int], ranks: int, allocation: Allocation) -> None:
-    """Raise an error if ranks outnumber slots; suggest sizes that fit."""
+    """Raise an error if an axis is empty, or ranks outnumber slots: suggest sizes."""
+    for name, size in mesh.items():
+        if size < 1:
+            raise Error(f"axis '{name}' has {size} ranks; it needs at least 1")
     slots = allocation.slot_count
     if ranks <= slots:
         return

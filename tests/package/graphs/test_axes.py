@@ -10,6 +10,7 @@ from topoloom import Allocation, Error, Machine, load_machine
 from topoloom.graphs.axes import (
     MeshOrders,
     Traffic,
+    check_fit,
     mesh_graph,
     order_axes,
     parse_mesh,
@@ -88,6 +89,8 @@ def test_invalid_traffic_is_refused(traffic: str, message: str) -> None:
 def test_a_mesh_that_does_not_fit_is_refused_with_a_suggestion() -> None:
     with pytest.raises(Error, match=r"has 32 ranks.* 20 slots; tp=1 or dp=10 fits"):
         order_mesh("torus:4x5", "tp=2,dp=16", "tp=1")
+    with pytest.raises(Error, match="axis 'x' has 0 ranks; it needs at least 1"):
+        check_fit({"x": 0}, 0, Allocation.whole(Machine("torus:4x4")))
 
 
 def test_ranks_are_numbered_like_megatron_ranks() -> None:
