@@ -49,8 +49,7 @@ DegradedTopology::DegradedTopology(IntactTopology intact, const Failures& failur
         *intact_);
     mark_down(failures);
     find_routes();
-    const auto [a, b] = find_unreachable_pair(usable_nodes());
-    connected_ = a == b;
+    connected_ = !find_unreachable_pair(usable_nodes());
 }
 
 void DegradedTopology::mark_down(const Failures& failures) {
@@ -146,8 +145,9 @@ void DegradedTopology::require_usable(std::span<const Node> nodes, std::string_v
         if (!is_up(node)) fail(whose, " names node ", node.value, ", which is down");
     }
     if (connected_) return;
-    if (const auto [a, b] = find_unreachable_pair(nodes); a != b) {
-        fail("failures disconnect ", whose, ": node ", a.value, " has no route to node ", b.value);
+    if (const auto pair = find_unreachable_pair(nodes)) {
+        fail("failures disconnect ", whose, ": node ", pair->first.value, " has no route to node ",
+             pair->second.value);
     }
 }
 
@@ -159,7 +159,8 @@ std::vector<Node> DegradedTopology::usable_nodes() const {
     return nodes;
 }
 
-std::pair<Node, Node> DegradedTopology::find_unreachable_pair(std::span<const Node> nodes) const {
+std::optional<std::pair<Node, Node>> DegradedTopology::find_unreachable_pair(
+    std::span<const Node> nodes) const {
     std::vector<Node> representatives;  // one point per row of the table
     std::vector<bool> seen(vertex_count(), false);
     for (const Node node : nodes) {
@@ -168,10 +169,10 @@ std::pair<Node, Node> DegradedTopology::find_unreachable_pair(std::span<const No
     }
     for (const Node a : representatives) {
         for (const Node b : representatives) {
-            if (!geometry().can_reach(point(a), point(b))) return {a, b};
+            if (!geometry().can_reach(point(a), point(b))) return std::pair(a, b);
         }
     }
-    return {nodes.front(), nodes.front()};
+    return std::nullopt;
 }
 
 std::size_t DegradedTopology::vertex_count() const {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -83,9 +84,9 @@ class DegradedTopology {
     void mark_down(const Failures& failures);
     void mark_unlinked_nodes_down();
     void find_routes();
-    /// Returns two of the nodes such that the first cannot reach the second, or the same node twice if all
-    /// reach each other.
-    [[nodiscard]] std::pair<Node, Node> find_unreachable_pair(std::span<const Node> nodes) const;
+    /// Returns two of the nodes such that the first cannot reach the second, unless all reach each other.
+    [[nodiscard]] std::optional<std::pair<Node, Node>> find_unreachable_pair(
+        std::span<const Node> nodes) const;
 
     /// Immutable, so copies of a machine share it.
     std::shared_ptr<const IntactTopology> intact_;

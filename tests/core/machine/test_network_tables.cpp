@@ -33,6 +33,7 @@ TEST_CASE("matrices have the hops and distances of every pair" * doctest::test_s
         const Machine machine = make_machine(text);
         const std::vector<Node> nodes = reversed_up_nodes(machine);
         const PairMatrix hops = hop_matrix(machine, nodes);
+        REQUIRE(hop_matrix(machine, {}).empty());
         std::vector<Slot> slots;
         for (const Node node : nodes) slots.push_back(machine.slot(node, machine.slots_per_node() - 1));
         const PairMatrix distances = distance_matrix(machine, slots);
