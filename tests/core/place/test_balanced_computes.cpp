@@ -58,8 +58,8 @@ std::vector<Slot> balance_by_definition(const Problem& problem, std::vector<Slot
     return present;
 }
 
-constexpr std::uint32_t patches = 36;
-const std::vector<std::string> machines{
+constexpr std::uint32_t patch_count = 36;
+const std::vector<std::string> tried_machines{
     "torus:4x4x4",   "mesh:9x6",      "torus:7x2x1x5",           "torus:4x3x2+node:3",
     "torus:10x10x4", "fattree:4:4:4", "tree:4:16,distance=1:10", "torus:3x4+node:2:2,distance=1:2"};
 
@@ -71,7 +71,7 @@ Problem with_present_slots(const Problem& problem, const std::vector<Slot>& pres
 
 TEST_CASE("choose=source moves computes from earlier slots as the paper's rule does") {
     const CommGraph graph = molecular_dynamics({4, 3, 3}, 5000, 1);
-    for (const std::string& text : machines) {
+    for (const std::string& text : tried_machines) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Allocation whole = Allocation::whole(machine);
@@ -82,19 +82,19 @@ TEST_CASE("choose=source moves computes from earlier slots as the paper's rule d
             const std::vector<Slot> present(from.slots().begin(), from.slots().end());
             const Placement found =
                 place(with_present_slots(problem, present), "bricks(choose=source)").placement;
-            const auto reference = balance_by_definition(problem, present, patches);
+            const auto reference = balance_by_definition(problem, present, patch_count);
             CHECK(std::ranges::equal(found.slots(), reference));
             // Balancing the result again is by the same rule.
             const Placement again =
                 place(with_present_slots(problem, reference), "bricks(choose=source)").placement;
-            CHECK(std::ranges::equal(again.slots(), balance_by_definition(problem, reference, patches)));
+            CHECK(std::ranges::equal(again.slots(), balance_by_definition(problem, reference, patch_count)));
         }
     }
 }
 
 TEST_CASE("without an earlier placement, choose=source starts computes on their first patch") {
     const CommGraph graph = molecular_dynamics({4, 3, 3}, 5000, 1);
-    for (const std::string& text : machines) {
+    for (const std::string& text : tried_machines) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);
@@ -103,12 +103,12 @@ TEST_CASE("without an earlier placement, choose=source starts computes on their 
         std::vector<Slot> present(found.slots().begin(), found.slots().end());
         const Placement other = place(problem, "bricks").placement;
         for (std::uint32_t u = 0; u < graph.rank_count(); ++u) {
-            if (u < patches)
+            if (u < patch_count)
                 CHECK(present[u] == other[Rank{u}]);
             else
                 present[u] = present[problem.symmetric().peers(Rank{u}).front().value];
         }
-        CHECK(std::ranges::equal(found.slots(), balance_by_definition(problem, present, patches)));
+        CHECK(std::ranges::equal(found.slots(), balance_by_definition(problem, present, patch_count)));
     }
 }
 
@@ -133,7 +133,7 @@ TEST_CASE("choose=source keeps earlier slots of patches, and finds slots for new
     for (std::uint32_t u = 0; u < graph.rank_count(); u += 2) from[u] = Slot{u % 64};
     const Problem moved = problem.with_migration({from, Bytes{0}});
     const Placement found = place(moved, "bricks(choose=source)").placement;
-    for (std::uint32_t patch = 0; patch < patches; patch += 2) {
+    for (std::uint32_t patch = 0; patch < patch_count; patch += 2) {
         if (std::ranges::find(allocation.slots(), Slot{patch}) != allocation.slots().end())
             CHECK(found[Rank{patch}] == Slot{patch});
     }
