@@ -180,7 +180,7 @@ wheels: $(stamps)/package    ## dist/: the wheels of a release, for each Python;
 test-wheel: wheel $(stamps)/test-tools   ## that wheel in an empty environment, on the journeys that need no cluster
 	tools/test_wheel.sh
 
-test-lowest: wheel            ## the package's tests with the lowest versions that pyproject.toml allows
+test-lowest: wheel $(stamps)/test-tools   ## the package's tests with the lowest versions that pyproject.toml allows
 	tools/test_lowest.sh
 
 lock:                        ## renew tools/requirements.lock: the newest versions of all Python packages, and their hashes

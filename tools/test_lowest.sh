@@ -7,7 +7,8 @@ cd "$(dirname "$0")/.."
 home=build/lowest/venv
 rm -rf $home
 python3 -m venv $home
-$home/bin/python tools/install_locked.py pytest pytest-xdist hypothesis pydantic jsonschema
+$home/bin/python tools/install_locked.py pytest pytest-xdist hypothesis pydantic jsonschema otf2
+ln -s ../../../.venv/megatron $home/megatron  # wheels that tests read
 PYTHONPATH=tools $home/bin/python - >$home/lowest.txt <<'PY'
 from install_locked import ROOT, tomllib
 

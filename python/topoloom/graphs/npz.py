@@ -51,7 +51,7 @@ def save_npz(
     extra = dict(extra or {})
     if clash := _GRAPH_ARRAYS.intersection(extra):
         raise Error(f"extra arrays must not be called {', '.join(sorted(clash))}")
-    arrays: _Arrays = {
+    arrays: dict[str, Any] = {
         "format": np.array(b"csr"),
         "shape": np.array([graph.rank_count, graph.rank_count], dtype=np.int64),
         "indptr": np.asarray(graph.first).astype(np.int64),
@@ -68,7 +68,7 @@ def save_npz(
         arrays["proxied"] = proxied.astype(np.int64)
     arrays.update({name: np.asarray(value) for name, value in extra.items()})
     with open_atomically(path) as stream:
-        np.savez(stream, allow_pickle=False, **arrays)
+        np.savez(stream, **arrays)
 
 
 def is_archive(path: str | Path) -> bool:

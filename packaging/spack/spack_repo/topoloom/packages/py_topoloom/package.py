@@ -30,7 +30,7 @@ class PyTopoloom(PythonPackage):
     # The command line.
     depends_on("py-click@8.5:", type="run")
     depends_on("py-rich@13:", type="run")
-    depends_on("py-defusedxml@0.7:", type="run")
+    depends_on("py-defusedxml@0.7.1:", type="run")
     depends_on("py-pyyaml@6:", type="run")
     depends_on("py-tomli@2:", type="run", when="^python@:3.10")
 
