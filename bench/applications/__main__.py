@@ -23,8 +23,8 @@ MARKS = "<!-- bench-applications: begin -->", "<!-- bench-applications: end -->"
 #: Columns with main effects. A level named "streams" has a column of its own.
 COLUMNS = ("placement", "collectives", "algorithm", "overlap", "streams", "balance")
 HEAD = (
-    f"| application | baseline | {' | '.join(COLUMNS)} | best | speed-up |\n"
-    f"| --- | ---: |{' --- |' * len(COLUMNS)} --- | ---: |\n"
+    f"| application | baseline | speed-up | {' | '.join(COLUMNS)} | best |\n"
+    f"| --- | ---: | ---: |{' --- |' * len(COLUMNS)} --- |\n"
 )
 LIBRARIES = ("mpi", "collective", "objects", "stream")
 #: Other libraries of an application.
@@ -115,8 +115,8 @@ def _format_row(name: str, study: Any) -> str:
     cells = [cell for cell in study["cells"] if cell["median"] is not None]
     base = cells[0]["median"]
     best = min(cells, key=lambda cell: cell["median"])
-    row = [name, format_seconds(base), *changes.values()]
-    row += [", ".join(best["levels"]), f"{base / best['median']:.2f}"]
+    row = [name, format_seconds(base), f"{base / best['median']:.2f}"]
+    row += [*changes.values(), ", ".join(best["levels"])]
     return f"| {' | '.join(row)} |\n"
 
 
