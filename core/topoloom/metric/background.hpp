@@ -13,8 +13,8 @@ namespace topoloom {
 /// and for a load that is not from 0 to 2^52.
 double max_background(const Machine& machine, std::span<const double> background);
 
-/// The judgement with the background in its loads and in congestion_max; other metrics are those of the job
-/// alone. Throws Error as max_background().
+/// Adds the background to the loads and to congestion_max; the other metrics stay those of the job alone.
+/// Throws Error as max_background().
 [[nodiscard]] Judgement add_background(const Judgement& judgement, const Machine& machine,
                                        std::span<const double> background);
 

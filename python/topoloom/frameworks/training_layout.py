@@ -195,8 +195,8 @@ def parse_layout(text: str, ranks: int) -> TrainingLayout:
     if "dp" not in sizes and ranks % layout.ranks == 0:
         layout = replace(layout, dp=ranks // layout.ranks)
     if layout.ranks != ranks:
-        raise Error(
-            f"layout '{text}' has {layout.ranks} ranks, which must be {ranks}; without "
-            "dp, they must divide them"
-        )
+        has = f"layout '{text}' has {layout.ranks} ranks"
+        if "dp" in sizes:
+            raise Error(f"{has}, expected {ranks}")
+        raise Error(f"{has} per replica, expected a divisor of {ranks}")
     return layout

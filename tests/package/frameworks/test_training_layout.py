@@ -47,8 +47,8 @@ def test_dp_is_the_rest_of_the_ranks() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("tp=3", "has 3 ranks, which must be 32"),
-        ("tp=2,dp=2", "has 4 ranks, which must be 32"),
+        ("tp=3", "has 3 ranks per replica, expected a divisor of 32"),
+        ("tp=2,dp=2", "has 4 ranks, expected 32"),
         ("tq=2", "no size of a layout 'tq'"),
         ("tp=0", "tp must be an integer of 1 or more, not '0'"),
         ("tp=2,tp=4", "gives tp twice"),

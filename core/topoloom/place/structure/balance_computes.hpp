@@ -14,9 +14,9 @@ namespace topoloom::structure {
 /// loaded slot of the inner brick that has room for it; if there is none, to the first slot with room in the
 /// nearest shell around the brick. Proxies are not considered, and no compute stays because it is there.
 ///
-/// The inner brick are the slots whose sum of distances to the patches is at most the least one at the slots
-/// of the patches themselves: on a torus or mesh, for two patches, the box that they span. A shell are slots
-/// of equal sums. The *first* slot of a shell is the one that the allocation lists first.
+/// The inner brick is the set of slots whose sum of distances to the patches is at most the least one at the
+/// slots of the patches themselves: on a torus or mesh, for two patches, the box that they span. Slots of
+/// equal sums form a shell. The *first* slot of a shell is the one that the allocation lists first.
 ///
 /// The present slots are those of Problem::migration(). Patches stay there; a patch that has none, or no
 /// room, is placed by halve_patches_and_slots(). A compute without a present slot starts on that of its first
