@@ -28,17 +28,8 @@ demo: $(if $(or $(wildcard $(stamps)/package),$(if $(wheel),,none)),build,$(stam
 
 test: core-test package-test mpi-test   ## everything a commit must pass
 
-test-all: asan tsan          ## make test plus tests marked full, every MPI, sanitizers, fuzzing, docs
-	$(MAKE) core-test package-test mpi-test FULL=--full
-	$(MAKE) fuzz ARGS='--seconds 300'
-	$(MAKE) fuzz-mutants
-	$(MAKE) fuzz-calls ARGS=''
-	$(MAKE) fuzz-collectives ARGS='--cases 2000'
-	$(MAKE) fuzz-network ARGS=100000
-	$(MAKE) fuzz-signals
-	$(MAKE) test-lowest
-	$(MAKE) bench-probe ARGS='--only machines --machines 4'
-	$(MAKE) docs docs-blocks
+test-all: $(stamps)/test-tools   ## make test plus tests marked full, every MPI, sanitizers, fuzzing, docs; prints the time of each part
+	tools/test_all.sh
 
 core-test: $(stamps)/test-tools
 	cmake --build $(tree) --target core_tests fuzz_network
@@ -193,7 +184,6 @@ fuzz: $(stamps)/test-tools   ## ten minutes of odd files for every reader; ARGS=
 	python tests/fuzz/fuzz_machines.py $(ARGS)
 
 fuzz-mutants: $(stamps)/test-tools   ## damage each part of sample machine files; ARGS='--count 100 --only hwloc'
-	. build/env; \
 	python tests/fuzz/mutate_machines.py $(ARGS)
 
 fuzz-calls: $(stamps)/test-tools   ## 10^5 calls of Python functions with wrong arguments under AddressSanitizer; ARGS='--seed 2'
