@@ -65,7 +65,7 @@ def count(profile: Profile) -> Counts:
     for _, operation, number, _, size, calls in profile.records.tolist():
         members = profile.communicators[number].tolist()
         counts[json.dumps([OPERATIONS[operation], members, size])] += calls
-    for _, _, source, target, size, calls in profile.traffic.tolist():
+    for _, _, source, target, size, calls, _ in profile.traffic.tolist():
         counts[json.dumps(["send", [source, target], size // calls])] += calls
     return counts
 

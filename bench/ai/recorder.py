@@ -70,7 +70,7 @@ def count(profile: Profile) -> Counter[str]:
     for _, operation, number, root, size, calls in profile.records.tolist():
         members = profile.communicators[number].tolist()
         counts[json.dumps([OPERATIONS[operation], members, size, root])] += calls
-    for _, kind, source, target, size, calls in profile.traffic.tolist():
+    for _, kind, source, target, size, calls, _ in profile.traffic.tolist():
         key = [KINDS[kind], [source, target], size // calls, -1]
         counts[json.dumps(key)] += calls
     return counts

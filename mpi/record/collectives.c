@@ -40,17 +40,17 @@ static int* list_world_ranks(const struct rank_group* group) {
     return NULL;
 }
 
-uint64_t get_communicator_id(struct rank_group* group) {
-    if (group->communicator != 0) return group->communicator;
+/// Returns a new communicator with the members of `group`; NULL = memory exhausted.
+static struct communicator* make_communicator(const struct rank_group* group) {
     struct communicator* communicator = calloc(1, sizeof *communicator);
-    if (communicator == NULL) return 0;
+    if (communicator == NULL) return NULL;
     communicator->size = group->size;
     communicator->stride = 1;
     if (!group->is_world) {
         int* members = list_world_ranks(group);
         if (members == NULL) {
             free(communicator);
-            return 0;
+            return NULL;
         }
         if (is_strided(members, group->size)) {
             communicator->start = members[0];
@@ -62,16 +62,29 @@ uint64_t get_communicator_id(struct rank_group* group) {
     }
     communicator->id =
         hash_members(communicator->size, communicator->members, communicator->start, communicator->stride);
-    group->communicator = communicator->id;
-    for (struct communicator* known = record_communicators; known != NULL; known = known->next) {
+    return communicator;
+}
+
+const struct communicator* get_communicator(struct rank_group* group) {
+    if (group->communicator != NULL) return group->communicator;
+    struct communicator* communicator = make_communicator(group);
+    if (communicator == NULL) return NULL;
+    const struct communicator* newest = record_communicators;
+    for (const struct communicator* known = newest; known != NULL; known = known->next) {
         if (known->id != communicator->id) continue;
         free(communicator->members);
         free(communicator);
-        return group->communicator;
+        return group->communicator = known;
     }
+    communicator->is_listed = group->my_rank == 0;
+    if (!communicator->is_listed) {
+        free(communicator->members);
+        communicator->members = NULL;
+    }
+    communicator->number = newest == NULL ? 1 : newest->number + 1;
     communicator->next = record_communicators;
     record_communicators = communicator;
-    return group->communicator;
+    return group->communicator = communicator;
 }
 
 static struct collective_counter* find_collective_counter(struct collective_table* table,

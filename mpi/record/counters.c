@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts bytes and messages per phase, kind and peer. One hash table per phase needs O(peers) memory.
+// Counts bytes and messages per phase, kind, peer and, in v-collectives, communicator. One hash table per phase needs O(peers) memory.
 //
 // A signal handler may read these tables at any time (crash_dump.c). So a full table is replaced by one atomic store,
 // and old tables are not freed, because another thread's handler may still read them. All old tables together are
@@ -43,8 +43,9 @@ static struct counter_table* grow_table(const struct counter_table* old) {
     return table;
 }
 
-void count_messages(enum transfer_kind kind, int peer, int64_t bytes, int64_t messages) {
-    const uint64_t key = 1 + 8 * (uint64_t)peer + kind;
+void count_messages(enum transfer_kind kind, uint32_t communicator, int peer, int64_t bytes,
+                    int64_t messages) {
+    const uint64_t key = 1 + kind + ((uint64_t)peer << 3) + ((uint64_t)communicator << 34);
     struct counter* counter = last_;
     if (counter == NULL || counter->key != key) {
         struct counter_table* table = record_phase->counters;

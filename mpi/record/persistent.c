@@ -11,7 +11,7 @@ struct start_count {
     bool is_collective;
     int what;  // a transfer_kind or an operation
     int peer;  // or root
-    uint64_t communicator;
+    const struct communicator* communicator;
     int64_t bytes;
 };
 
@@ -46,23 +46,43 @@ static void add_start_count(struct start_count start_count) {
     current_->start_counts[current_->count++] = start_count;
 }
 
-void add_transfer(enum transfer_kind kind, int peer, int64_t bytes) {
-    if (peer < 0) {
-        ++record_lost;  // the peer was spawned or connected later, so it is not in this world
-    } else if (current_ == NULL) {
-        count_messages(kind, peer, bytes, 1);
-    } else {
-        add_start_count((struct start_count){false, (int)kind, peer, 0, bytes});
-    }
+static void count(const struct start_count* start_count) {
+    const struct communicator* communicator = start_count->communicator;
+    if (start_count->is_collective)
+        count_collective((enum operation)start_count->what, communicator->id, start_count->peer,
+                         start_count->bytes);
+    else
+        count_messages((enum transfer_kind)start_count->what, communicator == NULL ? 0 : communicator->number,
+                       start_count->peer, start_count->bytes, 1);
 }
 
-void add_collective(enum operation operation, uint64_t communicator, int root, int64_t bytes) {
-    if (communicator == 0)
-        ++record_lost;
-    else if (current_ == NULL)
-        count_collective(operation, communicator, root, bytes);
+static void add(struct start_count start_count) {
+    if (current_ == NULL)
+        count(&start_count);
     else
-        add_start_count((struct start_count){true, (int)operation, root, communicator, bytes});
+        add_start_count(start_count);
+}
+
+static void add_message(enum transfer_kind kind, const struct communicator* communicator, int peer,
+                        int64_t bytes) {
+    if (peer < 0)
+        ++record_lost;  // the peer was spawned or connected later, so it is not in this world
+    else
+        add((struct start_count){false, (int)kind, peer, communicator, bytes});
+}
+
+void add_transfer(enum transfer_kind kind, int peer, int64_t bytes) { add_message(kind, NULL, peer, bytes); }
+
+void add_direct_transfer(const struct communicator* communicator, int peer, int64_t bytes) {
+    add_message(KIND_DIRECT, communicator, peer, bytes);
+}
+
+void add_collective(enum operation operation, const struct communicator* communicator, int root,
+                    int64_t bytes) {
+    if (communicator == NULL)
+        ++record_lost;
+    else
+        add((struct start_count){true, (int)operation, root, communicator, bytes});
 }
 
 static struct request_counts** find_request_counts(MPI_Request request) {
@@ -85,14 +105,7 @@ void end_persistent_init(MPI_Request request) {
 
 void record_request_start(MPI_Request request) {
     const struct request_counts* found = *find_request_counts(request);
-    for (int i = 0; found != NULL && i < found->count; ++i) {
-        const struct start_count* start_count = &found->start_counts[i];
-        if (start_count->is_collective)
-            count_collective((enum operation)start_count->what, start_count->communicator, start_count->peer,
-                             start_count->bytes);
-        else
-            count_messages((enum transfer_kind)start_count->what, start_count->peer, start_count->bytes, 1);
-    }
+    for (int i = 0; found != NULL && i < found->count; ++i) count(&found->start_counts[i]);
 }
 
 void remove_request(MPI_Request request) {

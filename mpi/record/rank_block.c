@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes the counts of one rank as a block, and defines the file format.
 //
-// A recording is the 32-byte header "topoloom-recording 2\n" (zero-filled), then one block per rank, in any order. All
+// A recording is the 32-byte header "topoloom-recording 3\n" (zero-filled), then one block per rank, in any order. All
 // numbers are 64-bit signed integers. The first word of a block determines the byte order.
 //   block:        0x746f706f6c6f6f6d ("topoloom"), words in this block, rank, world size,
 //                 1 if written at MPI_Finalize, nanoseconds since MPI_Init, nanoseconds inside MPI calls, lost calls,
 //                 numbers of counters, records and communicators; then all counters, records and communicators
-//   counter:      phase, kind (enum transfer_kind), peer (world rank), bytes, messages
+//   counter:      phase, kind (enum transfer_kind), number of the communicator or 0, peer (world rank), bytes,
+//                 messages
 //   record:       phase, operation (enum operation), communicator id, root or -1, bytes, calls
-//   communicator: id, size, 0, start, stride; or id, size, 1, world ranks in order
+//   communicator: number, id, size, then 0, start, stride; or 1, world ranks in order; or 2 if rank 0 of the
+//                 communicator writes its members
 // `bytes` of a record is the size of the message (bcast, reduce, allreduce, scan, exscan), of the block of one rank
 // (gather, scatter, allgather, alltoall), or the sum over all ranks (allgatherv, reduce_scatter).
 #include <stdatomic.h>
@@ -20,7 +22,7 @@
 
 enum { header_words = 11, length_word = 1, counters_word = 8 };
 
-const char record_file_header[32] = "topoloom-recording 2\n";
+const char record_file_header[32] = "topoloom-recording 3\n";
 
 bool flush_sink(struct sink* sink) {
     const char* bytes = (const char*)sink->words;
@@ -65,7 +67,8 @@ static int64_t append_counters(struct sink* sink) {
             if (counter->key == 0) continue;
             append_word(sink, phase->level);
             append_word(sink, (int64_t)((counter->key - 1) & 7));
-            append_word(sink, (int64_t)((counter->key - 1) >> 3));
+            append_word(sink, (int64_t)((counter->key - 1) >> 34));
+            append_word(sink, (int64_t)((counter->key - 1) >> 3 & INT32_MAX));
             append_word(sink, counter->bytes);
             append_word(sink, counter->messages);
             ++count;
@@ -96,10 +99,11 @@ static int64_t append_collectives(struct sink* sink) {
 static int64_t append_communicators(struct sink* sink) {
     int64_t count = 0;
     for (const struct communicator* comm = record_communicators; comm != NULL; comm = comm->next, ++count) {
+        append_word(sink, comm->number);
         append_word(sink, (int64_t)comm->id);
         append_word(sink, comm->size);
-        append_word(sink, comm->members != NULL);
-        if (comm->members == NULL) {
+        append_word(sink, !comm->is_listed ? 2 : comm->members != NULL);
+        if (comm->is_listed && comm->members == NULL) {
             append_word(sink, comm->start);
             append_word(sink, comm->stride);
         }

@@ -90,7 +90,7 @@ enum transfer_kind {
     KIND_DIRECT = 4     // the part of a v-collective that this rank sends to the peer
 };
 struct counter {
-    uint64_t key;  // key: 1 + 8 * peer + kind; 0 = the slot is free
+    uint64_t key;  // 1 + kind + 8 * peer + 2^34 * number of the communicator; 0 = the slot is free
     int64_t bytes, messages;
 };
 struct counter_table {
@@ -117,7 +117,9 @@ struct phase {
 extern struct phase* _Atomic record_phases;  // newest first
 extern struct phase* record_phase;           // the current phase
 void set_phase(int level);
-void count_messages(enum transfer_kind kind, int peer, int64_t bytes, int64_t messages);
+/// `communicator` is the number of the communicator of a v-collective; 0 for other messages.
+void count_messages(enum transfer_kind kind, uint32_t communicator, int peer, int64_t bytes,
+                    int64_t messages);
 
 // ---- collectives.c ---------------------------------------------------------------------------------------
 enum operation {  // part of the file format: only append
@@ -135,14 +137,17 @@ enum operation {  // part of the file format: only append
     OP_EXSCAN
 };
 struct communicator {  // world rank i is members[i], or start + i * stride if `members` is NULL
-    uint64_t id;
+    uint64_t id;       // equal on all ranks; communicators with the same members have the same id
+    uint32_t number;   // from 1, on this rank
+    bool is_listed;    // whether this rank writes the members
     int size, start, stride;
     int* members;
     struct communicator* next;
 };
 extern struct communicator* _Atomic record_communicators;
 struct rank_group;
-uint64_t get_communicator_id(struct rank_group* group);  // 0 = no memory
+/// Returns NULL if memory is exhausted. Rank 0 of a communicator lists its members.
+const struct communicator* get_communicator(struct rank_group* group);
 void count_collective(enum operation operation, uint64_t communicator, int root, int64_t bytes);
 
 // ---- groups.c: translates ranks of communicators and windows to ranks of MPI_COMM_WORLD ------------------
@@ -155,9 +160,9 @@ struct rank_group {
     MPI_Group mpi_group;
     int *peers, *worlds;  // open addressing: rank in this group -> world rank, filled on first use
     uint32_t peer_mask, peer_used;
-    uint64_t communicator;  // result of get_communicator_id; 0 = not yet computed
-    int neighbor_count;     // number of neighbors; -1 = not yet known
-    int* neighbors;         // destinations of neighborhood collectives, as world ranks; -1 = MPI_PROC_NULL
+    const struct communicator* communicator;  // result of get_communicator; NULL = not yet computed
+    int neighbor_count;                       // number of neighbors; -1 = not yet known
+    int* neighbors;  // destinations of neighborhood collectives, as world ranks; -1 = MPI_PROC_NULL
     struct rank_group* next;
 };
 void create_group_keyvals(void);
@@ -172,7 +177,9 @@ void find_neighbors(struct rank_group* group, MPI_Comm comm);
 // ---- persistent.c ----------------------------------------------------------------------------------------
 /// Add to the counters, or to the persistent request that is being created.
 void add_transfer(enum transfer_kind kind, int peer, int64_t bytes);
-void add_collective(enum operation operation, uint64_t communicator, int root, int64_t bytes);
+void add_direct_transfer(const struct communicator* communicator, int peer, int64_t bytes);
+void add_collective(enum operation operation, const struct communicator* communicator, int root,
+                    int64_t bytes);
 void begin_persistent_init(void);
 void end_persistent_init(MPI_Request request);
 void record_request_start(MPI_Request request);

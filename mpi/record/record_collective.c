@@ -15,7 +15,7 @@ static struct rank_group* get_recorded_group(MPI_Comm comm) {
 void record_collective(enum operation operation, MPI_Comm comm, int root, int64_t count, MPI_Datatype type) {
     struct rank_group* group = get_recorded_group(comm);
     if (group != NULL)
-        add_collective(operation, get_communicator_id(group), root,
+        add_collective(operation, get_communicator(group), root,
                        operation == OP_BARRIER ? 0 : get_bytes(count, type));
 }
 
@@ -26,7 +26,7 @@ void record_blocks(enum operation operation, MPI_Comm comm, int root, const void
     struct rank_group* group = get_recorded_group(comm);
     if (group == NULL) return;
     const int64_t bytes = is_in_place(buffer) ? get_bytes(other_count, other_type) : get_bytes(count, type);
-    add_collective(operation, get_communicator_id(group), root, bytes);
+    add_collective(operation, get_communicator(group), root, bytes);
 }
 
 void record_total(enum operation operation, MPI_Comm comm, struct count_array counts, MPI_Datatype type) {
@@ -34,19 +34,19 @@ void record_total(enum operation operation, MPI_Comm comm, struct count_array co
     if (group == NULL) return;
     int64_t total = 0;
     for (int i = 0; i < group->size; ++i) total += get_count(counts, i);
-    add_collective(operation, get_communicator_id(group), -1, get_bytes(total, type));
+    add_collective(operation, get_communicator(group), -1, get_bytes(total, type));
 }
 
 void record_total_block(MPI_Comm comm, int64_t count, MPI_Datatype type) {
     struct rank_group* group = get_recorded_group(comm);
     if (group != NULL)
-        add_collective(OP_REDUCE_SCATTER, get_communicator_id(group), -1,
-                       group->size * get_bytes(count, type));
+        add_collective(OP_REDUCE_SCATTER, get_communicator(group), -1, group->size * get_bytes(count, type));
 }
 
 static void add_direct_message(struct rank_group* group, int peer, int64_t bytes) {
     if (bytes > 0 && (group->is_inter || peer != group->my_rank))
-        add_transfer(KIND_DIRECT, to_world_rank(group, peer), bytes);
+        add_direct_transfer(group->is_inter ? NULL : get_communicator(group), to_world_rank(group, peer),
+                            bytes);
 }
 
 void record_gatherv(MPI_Comm comm, int root, int64_t count, MPI_Datatype type) {

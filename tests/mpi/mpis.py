@@ -123,7 +123,9 @@ def record_run(mpi: Mpi, ranks: int, *words: object, folder: Path) -> Profile:
 def edges(profile: Profile, phase: int) -> dict[tuple[str, int, int], tuple[int, int]]:
     """Return {(kind, source, target): (bytes, messages)} of one phase."""
     rows = profile.traffic[profile.traffic[:, 0] == phase].tolist()
-    return {(KINDS[kind], s, t): (size, count) for _, kind, s, t, size, count in rows}
+    return {
+        (KINDS[kind], s, t): (size, count) for _, kind, s, t, size, count, _ in rows
+    }
 
 
 def calls(

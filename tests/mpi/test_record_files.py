@@ -15,7 +15,7 @@ from topoloom.graphs.mpi_time import load_mpi_time
 from topoloom.graphs.profile import KINDS, Profile, load_profile
 from topoloom.preload.record import read_recording
 
-HEAD = b"topoloom-recording 2\n".ljust(32, b"\0")
+HEAD = b"topoloom-recording 3\n".ljust(32, b"\0")
 MARK = 0x746F706F6C6F6F6D
 
 
@@ -42,13 +42,13 @@ def write_recording(folder: Path, words: list[int], name: str = "recording-1") -
 
 
 def write_example(folder: Path) -> Profile:
-    """Read a recording of three ranks: sends, gets, and a bcast on {2, 1, 0}."""
+    """Read a recording of sends, gets, a bcast and a v-collective on {2, 1, 0}."""
     bcast = [7, OPERATIONS.index("bcast"), 99, 1, 50, 4]
-    sends = [[0, 0, 1, 100, 2], [7, 0, 1, 10, 1], [7, 4, 2, 5, 1]]
-    got = [[0, KINDS.index("get"), 0, 30, 3]]
+    sends = [[0, 0, 0, 1, 100, 2], [7, 0, 0, 1, 10, 1], [7, 4, 1, 2, 5, 1]]
+    got = [[0, KINDS.index("get"), 0, 0, 30, 3]]
     words = [
-        *list_block_words(0, sends),
-        *list_block_words(2, got, [bcast], [[99, 3, 1, 2, 1, 0]]),
+        *list_block_words(0, sends, [], [[1, 99, 3, 2]]),  # rank 2 lists the members
+        *list_block_words(2, got, [bcast], [[4, 99, 3, 1, 2, 1, 0]]),
         *list_block_words(1, []),
     ]
     write_recording(folder, words)
@@ -65,6 +65,10 @@ def test_a_recording_becomes_a_profile(tmp_path: Path) -> None:
     assert pairs(profile.point_to_point()) == {(0, 1): (110, 3), (0, 2): (30, 3)}
     assert pairs(profile.point_to_point(7)) == {(0, 1): (10, 1)}
     assert pairs(profile.direct()) == {(0, 2): (5, 1)}
+    assert sorted(profile.traffic[:, [1, 6]].tolist()) == [[0, -1]] * 2 + [
+        [3, -1],
+        [4, 0],
+    ]
     # The root is rank 1 of {2, 1, 0}; the bcast follows a ring.
     assert pairs(profile.sum_collectives()) == {(1, 0): (200, 4), (1, 2): (200, 4)}
     assert not pairs(profile.sum_collectives(0))
@@ -75,13 +79,13 @@ def test_a_recording_becomes_a_profile(tmp_path: Path) -> None:
 
 def test_members_with_a_stride_are_listed_without_a_list(tmp_path: Path) -> None:
     record = [0, OPERATIONS.index("barrier"), 5, -1, 0, 1]
-    write_recording(tmp_path, list_block_words(0, [], [record], [[5, 2, 0, 0, 2]]))
+    write_recording(tmp_path, list_block_words(0, [], [record], [[1, 5, 2, 0, 0, 2]]))
     assert read_recording(tmp_path).communicators[0].tolist() == [0, 2]
 
 
 def test_partial_files_are_merged_and_missing_ones_named(tmp_path: Path) -> None:
     for rank in (0, 2):
-        words = list_block_words(rank, [[0, 0, 1, 8, 1]])
+        words = list_block_words(rank, [[0, 0, 0, 1, 8, 1]])
         words[4] = 0
         write_recording(tmp_path, words, f"partial-{rank}-1")
     profile = read_recording(tmp_path)
@@ -122,7 +126,7 @@ def test_a_program_that_sends_nothing_has_an_empty_graph(tmp_path: Path) -> None
     [
         (b"", "not a recording"),
         (b"PK\3\4" + bytes(100), "not a recording"),
-        (HEAD.replace(b"2", b"1"), "version '1', but this topoloom reads version 2"),
+        (HEAD.replace(b"3", b"1"), "version '1', but this topoloom reads version 3"),
         (HEAD, "truncated"),
         (HEAD + bytes(96), "damaged at byte 32"),
         (
@@ -131,21 +135,28 @@ def test_a_program_that_sends_nothing_has_an_empty_graph(tmp_path: Path) -> None
         ),
         (
             HEAD
-            + np.array(list_block_words(0, [[0] * 5]), dtype=np.int64).tobytes()[:-8],
+            + np.array(list_block_words(0, [[0] * 6]), dtype=np.int64).tobytes()[:-8],
             "truncated",
         ),
         (HEAD + np.array(list_block_words(3, []), dtype=np.int64).tobytes(), "damaged"),
         (
             HEAD
             + np.array(
-                list_block_words(0, [[0, 0, 3, 1, 1]]), dtype=np.int64
+                list_block_words(0, [[0, 0, 0, 3, 1, 1]]), dtype=np.int64
             ).tobytes(),
             "damaged",
         ),
         (
             HEAD
             + np.array(
-                list_block_words(0, [], [], [[5, 9, 0, 0, 1]]), dtype=np.int64
+                list_block_words(0, [[0, 4, 1, 2, 5, 1]]), dtype=np.int64
+            ).tobytes(),
+            "damaged",
+        ),
+        (
+            HEAD
+            + np.array(
+                list_block_words(0, [], [], [[1, 5, 9, 0, 0, 1]]), dtype=np.int64
             ).tobytes(),
             "damaged",
         ),
@@ -172,9 +183,14 @@ def test_two_programs_in_one_command_are_refused(tmp_path: Path) -> None:
     ("name", "value", "problem"),
     [
         ("profile_version", np.array(9), "profile version 9"),
-        ("profile_traffic", np.array([[0, 0, 0, 9, 1, 1]]), "rank 9 is not one of 3"),
-        ("profile_traffic", np.array([[0, 9, 0, 1, 1, 1]]), "kind 9 is not one of"),
-        ("profile_traffic", np.array([[0, 0, 0, 1, -1, 1]]), "negative"),
+        (
+            "profile_traffic",
+            np.array([[0, 0, 0, 9, 1, 1, -1]]),
+            "rank 9 is not one of 3",
+        ),
+        ("profile_traffic", np.array([[0, 9, 0, 1, 1, 1, -1]]), "kind 9 is not one of"),
+        ("profile_traffic", np.array([[0, 0, 0, 1, -1, 1, -1]]), "negative"),
+        ("profile_traffic", np.array([[0, 4, 0, 1, 1, 1, 5]]), "communicator 5 is not"),
         ("profile_traffic", np.array([1, 2, 3]), "damaged profile"),
         ("profile_collectives", np.array([[0, 99, 0, 0, 1, 1]]), "operation 99 is not"),
         ("profile_collectives", np.array([[0, 1, 5, 0, 1, 1]]), "communicator 5 is"),

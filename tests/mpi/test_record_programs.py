@@ -13,6 +13,7 @@ import pytest
 import scipy.sparse
 from mpis import HALO3D, MPIS, OPEN_MPI_4, Mpi, build_program, need, pairs, record_run
 
+from topoloom.graphs.phases import edge_rows, split_recorded_phases
 from topoloom.graphs.profile import load_profile
 
 MELT = """\
@@ -72,6 +73,34 @@ def test_halo3d_reports_the_bytes_it_sends(tmp_path: Path) -> None:
     assert match is not None
     sent = record_run(OPEN_MPI_4, 6, program, *words, folder=tmp_path).point_to_point()
     assert (sent.bytes.sum(), sent.messages.sum()) == (int(match[1]), int(match[2]))
+
+
+@pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
+def test_transpositions_in_rows_and_columns_are_phases(
+    mpi: Mpi, tmp_path: Path
+) -> None:
+    source = Path(__file__).parent / "programs" / "unusual" / "grid_transposes.c"
+    profile = record_run(mpi, 12, build_program(mpi, source), folder=tmp_path)
+    phases = split_recorded_phases(profile, profile.graph())
+    ranks = range(12)
+    expected = {
+        "messages": {(a, (a + 1) % 12): 500 for a in ranks},
+        "collectives in 4 groups, such as 0,4,8": {
+            (a, b): 2 * (100 + 10 * a + b)
+            for a, b in itertools.permutations(ranks, 2)
+            if a % 4 == b % 4
+        },
+        "collectives in 3 groups, such as 3,2,1,0": {
+            (a, b): 2 * (100 + 10 * a + b)
+            for a, b in itertools.permutations(ranks, 2)
+            if a // 4 == b // 4
+        },
+    }
+    found = {
+        name: {(a, b): size for a, b, size, _ in edge_rows(phase).tolist()}
+        for name, phase in phases.items()
+    }
+    assert found == expected
 
 
 @pytest.mark.parametrize(

@@ -45,8 +45,8 @@ class ProgramFacts(TypedDict):
     """Bytes in the communication graph, with those of collectives."""
     busiest_pair: BusiestPair | None
     """The pair with the most bytes; null without messages."""
-    phases: list[int]
-    """Levels of `MPI_Pcontrol`, the phases of the program."""
+    phases: list[str]
+    """Names of the phases of the communication graph; empty for a single phase."""
     seconds: float
     """Duration of the slowest rank in seconds."""
     mpi_time: MpiTimeFields | None

@@ -30,7 +30,10 @@ from topoloom.graphs.layouts import (
     order_layouts as order_layouts,
 )
 from topoloom.graphs.patterns import Request as Request
-from topoloom.graphs.phases import load_phases as load_phases
+from topoloom.graphs.phases import (
+    load_phase_names as load_phase_names,
+    load_phases as load_phases,
+)
 from topoloom.graphs.profile import (
     Profile as Profile,
     load_profile as load_profile,

@@ -2,8 +2,9 @@
 """Phases of a pattern: communication graphs that are executed one after the other.
 
 A pattern file contains ``phases``, an int64 array of shape (m, 5): phase, source,
-target, bytes, messages; ``phase_names`` is optional. A recorded run has one phase per
-level of ``MPI_Pcontrol``, a Pajé trace those of `graphs.traces.message_phases`.
+target, bytes, messages; ``phase_names`` is optional. The phases of a recorded run are
+those of `graphs.recorded_parts`, of a Pajé trace those of
+`graphs.traces.message_phases`.
 """
 
 from __future__ import annotations
@@ -38,11 +39,7 @@ def load_phases(path: str | Path) -> list[CommGraph]:
         with prefix_errors(path):
             return _split_graph(graph, arrays["phases"])
     if "profile_version" in arrays:
-        from topoloom.graphs.profile import load_profile
-
-        profile = load_profile(path)
-        with prefix_errors(path):
-            return split_recorded_phases(profile, graph)
+        return list(_load_recorded_phases(path, graph).values())
     return []
 
 
@@ -51,6 +48,8 @@ def load_phase_names(path: str | Path) -> list[str]:
     if not is_archive(path):
         return []
     with open_archive(path) as arrays:
+        if "profile_version" in arrays and "phases" not in arrays:
+            return list(_load_recorded_phases(path, load_npz(path)[0]))
         if "phase_names" not in arrays:
             return []
         names = arrays["phase_names"]
@@ -75,23 +74,37 @@ def add_phases(phases: Sequence[CommGraph], ranks: int = 0) -> CommGraph:
     return _make_graph(phases[0].rank_count if phases else ranks, rows)
 
 
-def split_recorded_phases(profile: Profile, graph: CommGraph) -> list[CommGraph]:
+def split_recorded_phases(profile: Profile, graph: CommGraph) -> dict[str, CommGraph]:
     """Split the graph of a recorded run into its phases, however it treats collectives.
 
-    Raises `topoloom.Error` if the graph is not from this run.
+    Returns the phases by name, {} for a single phase. Raises `topoloom.Error` if the
+    graph is not from this run.
     """
-    levels = profile.phases
-    if len(levels) < 2:
-        return []
-    # Find out how the graph contains collectives; try the cheapest way first.
     from topoloom.graphs.profile import COLLECTIVES
+    from topoloom.graphs.recorded_parts import split_profile
 
+    parts = split_profile(profile)
+    if len(parts) < 2:
+        return {}
+    # Find out how the graph contains collectives; try the cheapest way first.
     for collectives in reversed(COLLECTIVES):
-        phases = [profile.graph(collectives, level) for level in levels]
+        phases = [part.profile.graph(collectives) for part in parts]
         if _has_sum(phases, graph):
-            with_messages = [phase for phase in phases if phase.edge_count]
-            return with_messages if len(with_messages) > 1 else []
+            with_messages = {
+                part.name: phase
+                for part, phase in zip(parts, phases, strict=True)
+                if phase.edge_count
+            }
+            return with_messages if len(with_messages) > 1 else {}
     raise Error("the phases of the recorded run do not add up to the graph")
+
+
+def _load_recorded_phases(path: str | Path, graph: CommGraph) -> dict[str, CommGraph]:
+    from topoloom.graphs.profile import load_profile
+
+    profile = load_profile(path)
+    with prefix_errors(path):
+        return split_recorded_phases(profile, graph)
 
 
 def edge_rows(graph: CommGraph) -> Ints:

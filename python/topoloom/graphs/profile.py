@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +35,7 @@ _DIRECT = KINDS.index("direct")
 COLLECTIVES = ("expand", "keep", "drop")
 #: Value of `collectives` for the messages of NCCL; requires GPUs per node.
 BY_NCCL = "nccl"
-VERSION = 1
+VERSION = 2
 
 Ints = NDArray[np.int64]
 
@@ -49,9 +49,10 @@ class Profile:
     rank_count
         Number of ranks of the program.
     traffic
-        int64 array of shape (n, 6): phase, kind (index into `KINDS`), source, target,
-        bytes, messages. The kind ``direct`` is for v-collectives, which are stored as
-        messages between pairs of ranks.
+        int64 array of shape (n, 7): phase, kind (index into `KINDS`), source, target,
+        bytes, messages, communicator (index into `communicators`) or -1. The kind
+        ``direct`` is for v-collectives, which are stored as messages between pairs of
+        ranks; only these have a communicator.
     records
         int64 array of shape (m, 6): phase, operation (index into
         `topoloom.graphs.mpi_collectives.OPERATIONS`), communicator (index into
@@ -62,6 +63,9 @@ class Profile:
         Ranks without records.
     partial
         Ranks that ended before ``MPI_Finalize``; their counts are incomplete.
+    has_parallel_collectives
+        Whether a rank may be in collectives on several communicators at once, as in
+        GPU frameworks; false for programs that call MPI.
     lost
         Number of calls that could not be counted: messages to processes outside the
         program, and collectives on intercommunicators.
@@ -82,6 +86,7 @@ class Profile:
     traffic: Ints
     records: Ints
     communicators: list[Ints]
+    has_parallel_collectives: bool = True
     missing: list[int] = field(default_factory=list)
     partial: list[int] = field(default_factory=list)
     lost: int = 0
@@ -212,13 +217,13 @@ class Profile:
     def without_collectives(self) -> Profile:
         """Return the profile without collectives."""
         traffic = self.traffic[self.traffic[:, 1] != _DIRECT]
-        values = {**self.__dict__, "traffic": traffic}
-        return Profile(**{**values, "records": self.records[:0], "communicators": []})
+        none = self.records[:0]
+        return replace(self, traffic=traffic, records=none, communicators=[])
 
     def _sum_traffic(self, chosen: NDArray[np.bool_], phase: int | None) -> Messages:
         if phase is not None:
             chosen = chosen & (self.traffic[:, 0] == phase)
-        return make_messages(*self.traffic[chosen].T[2:]).summed()
+        return make_messages(*self.traffic[chosen].T[2:6]).summed()
 
     def _make_arrays(self) -> dict[str, Any]:
         sizes = [len(members) for members in self.communicators]
@@ -231,6 +236,7 @@ class Profile:
             "profile_communicator_members": np.concatenate(
                 [np.zeros(0, np.int64), *self.communicators]
             ),
+            "profile_parallel_collectives": np.array(self.has_parallel_collectives),
             "profile_missing": np.array(self.missing, dtype=np.int64),
             "profile_partial": np.array(self.partial, dtype=np.int64),
             "profile_lost": np.array(self.lost),
@@ -259,9 +265,10 @@ def load_profile(path: str | Path) -> Profile:
         members = arrays["profile_communicator_members"].astype(np.int64)
         return Profile(
             rank_count=graph.rank_count,
-            traffic=arrays["profile_traffic"].astype(np.int64).reshape(-1, 6),
+            traffic=arrays["profile_traffic"].astype(np.int64).reshape(-1, 7),
             records=arrays["profile_collectives"].astype(np.int64).reshape(-1, 6),
             communicators=np.split(members, first[1:-1]) if len(first) > 1 else [],
+            has_parallel_collectives=bool(arrays["profile_parallel_collectives"]),
             missing=arrays["profile_missing"].tolist(),
             partial=arrays["profile_partial"].tolist(),
             lost=int(arrays["profile_lost"]),
@@ -276,17 +283,19 @@ def load_profile(path: str | Path) -> Profile:
 
 
 def _check_profile(profile: Profile) -> None:
+    of_traffic = profile.traffic[:, 6]
     ranks = [profile.traffic[:, 2], profile.traffic[:, 3], *profile.communicators]
     for column, count, what in (
         *((ids, profile.rank_count, "rank") for ids in ranks),
         (profile.traffic[:, 1], len(KINDS), "kind"),
         (profile.records[:, 1], len(OPERATIONS), "operation"),
         (profile.records[:, 2], len(profile.communicators), "communicator"),
+        (of_traffic[of_traffic != -1], len(profile.communicators), "communicator"),
     ):
         wrong = column[(column < 0) | (column >= count)]
         if len(wrong):
             raise Error(f"{what} {wrong[0]} is not one of {count}")
-    if np.any(profile.traffic[:, 4:] < 0) or np.any(profile.records[:, 4:] < 0):
+    if np.any(profile.traffic[:, 4:6] < 0) or np.any(profile.records[:, 4:] < 0):
         raise Error("a count is negative")
     if len(profile.run_seconds) not in (0, profile.rank_count):
         raise Error("the run times are not those of every rank")

@@ -171,7 +171,7 @@ def record_job(
         keep(profile)
         if profile.exit_status == 0:
             graph = profile.graph(collectives)
-            phases = split_recorded_phases(profile, graph)
+            phases = list(split_recorded_phases(profile, graph).values())
             found.append(RecordedJob(0, graph, phases, profile.mpi_time))
         else:
             found.append(RecordedJob(profile.exit_status))

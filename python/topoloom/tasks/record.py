@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 from topoloom._core import Error
 from topoloom.graphs.gpu_nodes import GPUS_PER_NODE
-from topoloom.graphs.profile import Profile
+from topoloom.graphs.profile import BY_NCCL, Profile
 
 if TYPE_CHECKING:
     from topoloom.documents.patterns import MpiTimeFields
@@ -56,7 +56,7 @@ class RecordedProgram(NamedTuple):
                 "bytes": int(edges.bytes[busiest]),
                 "messages": int(edges.messages[busiest]),
             },
-            "phases": profile.phases,
+            "phases": self._list_phases(),
             "seconds": profile.wall_seconds,
             "mpi_time": cast("MpiTimeFields | None", time and time._asdict()),
             "missing_ranks": profile.missing,
@@ -65,6 +65,14 @@ class RecordedProgram(NamedTuple):
             "lost_calls": profile.lost,
             "exit_status": profile.exit_status,
         }
+
+    def _list_phases(self) -> list[str]:
+        from topoloom.graphs.phases import split_recorded_phases
+
+        if self.collectives == BY_NCCL:
+            return []
+        graph = self.profile.graph(self.collectives)
+        return list(split_recorded_phases(self.profile, graph))
 
     def document(self) -> RecordDocument:
         """Return the fields of the ``--json`` output."""
@@ -170,7 +178,6 @@ def record_torch(
         run_job,
     )
     from topoloom.graphs.nccl_collectives import make_nccl_expansion
-    from topoloom.graphs.profile import BY_NCCL
     from topoloom.preload.record import NothingRecorded
     from topoloom.preload.record.notes_folder import keep_notes_on_error, notes_folder
     from topoloom.support.ending_signals import hold_signals

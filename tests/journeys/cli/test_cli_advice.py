@@ -24,9 +24,9 @@ MACHINE = "torus:4x4,bandwidth=1GB/s,latency=1us"
 def recorded_graph(topoloom: Command) -> None:
     """Write a recording of shuffled neighbors; ranks compute for 9 of 10 s or less."""
     order = np.random.default_rng(1).permutation(RANKS)
-    traffic = np.zeros((RANKS, 6), dtype=np.int64)
+    traffic = np.zeros((RANKS, 7), dtype=np.int64)
     traffic[:, 2], traffic[:, 3] = order, np.roll(order, 1)
-    traffic[:, 4], traffic[:, 5] = 1 << 20, 1
+    traffic[:, 4:] = 1 << 20, 1, -1
     run = np.full(RANKS, 10.0)
     profile = Profile(
         rank_count=RANKS,

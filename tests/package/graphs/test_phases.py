@@ -178,7 +178,7 @@ def make_profile(levels: tuple[int, int]) -> Profile:
     first, second = levels
     return Profile(
         rank_count=4,
-        traffic=np.array([[first, 0, 0, 1, 100, 1], [second, 0, 1, 2, 50, 2]]),
+        traffic=np.array([[first, 0, 0, 1, 100, 1, -1], [second, 0, 1, 2, 50, 2, -1]]),
         records=np.array([[second, 1, 0, 0, 8, 1]]),
         communicators=[np.arange(4)],
     )

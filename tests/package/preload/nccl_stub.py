@@ -157,7 +157,7 @@ def count_recorded_messages(
     """Count the messages of a profile in the form of a script's counts."""
     numbers: Counter[Members] = Counter()
     amounts: Counter[Members] = Counter()
-    for _, _, source, target, size, messages in profile.traffic.tolist():
+    for _, _, source, target, size, messages, _ in profile.traffic.tolist():
         numbers[source, target] += messages
         amounts[source, target] += size
     return numbers, amounts

@@ -15,7 +15,7 @@ def test_messages_of_a_rank_to_itself_are_counted_apart() -> None:
     profile = Profile(
         rank_count=3,
         traffic=np.array(
-            [[0, 0, 0, 0, 900, 9], [0, 0, 0, 1, 60, 2], [0, 0, 2, 2, 5, 1]]
+            [[0, 0, 0, 0, 900, 9, -1], [0, 0, 0, 1, 60, 2, -1], [0, 0, 2, 2, 5, 1, -1]]
         ),
         records=np.empty((0, 6), dtype=np.int64),
         communicators=[],

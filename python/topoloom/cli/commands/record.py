@@ -65,9 +65,10 @@ def command(
 
     MPI: records any dynamically linked program without changes to it. Counts all kinds
     of point-to-point messages, one-sided access, and all collectives, including
-    neighborhood collectives. MPI_Pcontrol(N) in the program starts phase N. Ctrl-C,
-    SIGTERM and hangups end the job and write the recorded data. The exit status is the
-    program's. stdout is the program's; the report goes to stderr.
+    neighborhood collectives. Collectives of different communicators are phases; so is
+    what follows MPI_Pcontrol(N). Ctrl-C, SIGTERM and hangups end the job and write the
+    recorded data. The exit status is the program's. stdout is the program's; the report
+    goes to stderr.
 
     PyTorch: a command with torchrun, another command with --torch, or one process that
     is run as several ranks of a large --world-size. Counts every call of
@@ -229,6 +230,6 @@ def _print_result(facts: ProgramFacts, output: Path) -> None:
         )
     if facts["mpi_time"]:
         lines.append(("time in MPI", format_mpi_time(facts["mpi_time"])))
-    if facts["phases"] not in ([0], []):
-        lines.append(("phases", ", ".join(map(str, facts["phases"]))))
+    if facts["phases"]:
+        lines.append(("phases", "; ".join(facts["phases"])))
     print_facts(lines, written=[output], stream=sys.stderr)

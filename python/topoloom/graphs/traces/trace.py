@@ -204,7 +204,7 @@ class Trace:
         ]
         return Profile(
             self.ranks,
-            _make_table(traffic),
+            np.insert(_make_table(traffic), 6, -1, axis=1),
             _make_table(records),
             [np.array(members, np.int64) for members in numbers],
             missing=self.missing if self.seen else [],

@@ -98,12 +98,13 @@ def _make_profile(records: list[RankRecord], exit_status: int) -> Profile:
     if not np.all(known):
         raise Error("damaged recording: a collective has an unknown communicator")
     rows[:, 2] = [numbers[identity] for identity in rows[:, 2].tolist()]
-    traffic = np.concatenate([_expand_counters(record) for record in records])
+    traffic = np.concatenate([_expand_counters(r, numbers) for r in records])
     return Profile(  # raises if a number is invalid
         rank_count=rank_count,
         traffic=traffic[np.lexsort(traffic.T[::-1])],
         records=rows[np.lexsort(rows.T[::-1])],
         communicators=[members[identity] for identity in sorted(members)],
+        has_parallel_collectives=False,
         missing=sorted(set(range(rank_count)) - {record.rank for record in records}),
         partial=sorted(record.rank for record in records if not record.complete),
         lost=sum(record.lost for record in records),
@@ -122,11 +123,17 @@ def _list_by_rank(rank_count: int, values: dict[int, float]) -> NDArray[np.float
 
 
 def _expand_counters(
-    record: RankRecord,
+    record: RankRecord, numbers: dict[int, int]
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """Convert counters to rows (phase, kind, source, target, bytes, messages)."""
-    phase, kind, peer, size, count = record.counters.T
+    """Convert counters to rows of `Profile.traffic`.
+
+    `numbers` are those of communicators by id; those of unknown members have -1.
+    """
+    phase, kind, communicator, peer, size, count = record.counters.T
+    ids, where = np.unique(communicator, return_inverse=True)
+    of_id = np.array([numbers.get(one, -1) for one in ids.tolist()], dtype=np.int64)
     here = np.full_like(peer, record.rank)
     got = kind == 3  # MPI_Get moves bytes from the peer to this rank.
     source, target = np.where(got, peer, here), np.where(got, here, peer)
-    return np.stack([phase, kind, source, target, size, count], axis=1)
+    columns = (phase, kind, source, target, size, count, of_id[where])
+    return np.stack(columns, axis=1)

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from topoloom._core import Error
 
-HEADER = b"topoloom-recording 2\n"
+HEADER = b"topoloom-recording 3\n"
 _HEADER_BYTES = 32
 _RECORD_MAGIC = 0x746F706F6C6F6F6D
 _RECORD_WORDS = 11
+#: Forms of the members of a communicator; the third is a start and a stride.
+_LISTED, _ELSEWHERE = 1, 2
 
 Words = NDArray[np.int64]
 
@@ -31,9 +33,10 @@ class RankRecord(NamedTuple):
     seconds: float
     mpi_seconds: float
     lost: int
-    counters: Words  # shape (n, 5): phase, kind, peer, bytes, messages
+    #: shape (n, 6): phase, kind, communicator id or 0, peer, bytes, messages
+    counters: Words
     records: Words  # shape (n, 6): phase, operation, communicator, root, bytes, calls
-    communicators: dict[int, Words]  # id -> world ranks
+    communicators: dict[int, Words]  # id -> world ranks, unless another rank has them
 
 
 def read_records(path: Path) -> list[RankRecord]:
@@ -47,7 +50,7 @@ def read_records(path: Path) -> list[RankRecord]:
     if not data.startswith(HEADER):
         version = data[:_HEADER_BYTES].split()[1].rstrip(b"\0").decode(errors="replace")
         raise Error(
-            f"{path}: recording version '{version}', but this topoloom reads version 2"
+            f"{path}: recording version '{version}', but this topoloom reads version 3"
         )
     words = np.frombuffer(
         data[: len(data) // 8 * 8], dtype=np.int64, offset=_HEADER_BYTES
@@ -63,7 +66,7 @@ def read_records(path: Path) -> list[RankRecord]:
             break
         try:
             blocks.append(_parse_record(words[at : at + length]))
-        except (IndexError, ValueError):
+        except (IndexError, KeyError, ValueError):
             raise Error(f"{path}: damaged at byte {_HEADER_BYTES + 8 * at}") from None
         at += length
     if not blocks:
@@ -81,18 +84,22 @@ def _parse_record(words: Words) -> RankRecord:
     ].tolist()
     if not 0 <= rank < size or min(counts) < 0:
         raise ValueError
-    end_counters = _RECORD_WORDS + 5 * counts[0]
+    end_counters = _RECORD_WORDS + 6 * counts[0]
     end_records = end_counters + 6 * counts[1]
-    counters = words[_RECORD_WORDS:end_counters].reshape(counts[0], 5)
+    counters = words[_RECORD_WORDS:end_counters].reshape(counts[0], 6).copy()
     records = words[end_counters:end_records].reshape(counts[1], 6)
-    if np.any((counters[:, 2] < 0) | (counters[:, 2] >= size)):
+    if np.any((counters[:, 3] < 0) | (counters[:, 3] >= size)):
         raise ValueError
-    communicators = {}
+    communicators: dict[int, Words] = {}
+    ids = {0: 0}
     at = end_records
     for _ in range(counts[2]):
-        identity, members, listed = words[at : at + 3].tolist()
-        at += 3
-        if listed:
+        number, identity, members, form = words[at : at + 4].tolist()
+        at += 4
+        ids[number] = identity
+        if form == _ELSEWHERE:
+            continue
+        if form == _LISTED:
             ranks = words[at : at + members]
             at += members
         else:
@@ -102,6 +109,8 @@ def _parse_record(words: Words) -> RankRecord:
         if len(ranks) != members or np.any((ranks < 0) | (ranks >= size)):
             raise ValueError
         communicators[identity] = ranks
+    numbers, where = np.unique(counters[:, 2], return_inverse=True)
+    counters[:, 2] = np.array([ids[n] for n in numbers.tolist()], dtype=np.int64)[where]
     return RankRecord(
         rank,
         size,

@@ -117,7 +117,8 @@ def load_stored_recording(path: Path, collectives: str) -> RecordedJob:
         return RecordedJob(0, load_graph(path), load_phases(path), time)
     profile = load_profile(path)
     graph = profile.graph(collectives)
-    return RecordedJob(0, graph, split_recorded_phases(profile, graph), time)
+    phases = list(split_recorded_phases(profile, graph).values())
+    return RecordedJob(0, graph, phases, time)
 
 
 def _run_placed(

@@ -93,7 +93,7 @@ def compare_with_recording(
         if distance <= DRIFT or remembered.placing.graph_file:
             return None
         name = log.keep_recording(profile, remembered.identity)
-        phases = split_recorded_phases(profile, graph)
+        phases = list(split_recorded_phases(profile, graph).values())
     except Error as error:
         if verified.status == 0 and not verified.why:
             remembered.observer.remark(f"communication was not sampled: {error}")

@@ -70,7 +70,7 @@ def load_calls(file: str = "p.npz") -> dict[tuple[str, tuple[int, ...], int, int
 def load_messages(kind: str) -> dict[tuple[int, int], tuple[int, int]]:
     """Map each pair of ranks to its bytes and messages of one kind."""
     traffic = load_profile("p.npz").traffic.tolist()
-    return {(s, t): (b, n) for _, k, s, t, b, n in traffic if KINDS[k] == kind}
+    return {(s, t): (b, n) for _, k, s, t, b, n, _ in traffic if KINDS[k] == kind}
 
 
 def test_calls_of_a_job_are_counted(topoloom: Command) -> None:

@@ -26,7 +26,8 @@ def list_messages(content: TraceContent) -> Messages:
     """Return kind, source, target and bytes."""
     rows = content.profile.traffic.tolist()
     return {
-        (KINDS[kind], source, target, size) for _, kind, source, target, size, _ in rows
+        (KINDS[kind], source, target, size)
+        for _, kind, source, target, size, _, _ in rows
     }
 
 
