@@ -25,6 +25,7 @@ from topoloom._core import (
 )
 from topoloom.graphs.phases import load_phases
 from topoloom.placements.measures import collect_measures
+from topoloom.support.file_kinds import GRAPH, PLACEMENT, find_file_kind
 from topoloom.support.files import exists, prefix_errors
 from topoloom.support.name_lookup import describe_unknown_name
 from topoloom.tasks.problem import AllocationSpec
@@ -214,7 +215,14 @@ def _read_background(text: str, machine: Machine) -> Any:
 
     graph, comma, placement = text.partition(",")
     if not comma or exists(text):
+        if (kind := find_file_kind(text)) in (GRAPH, PLACEMENT):
+            raise Error(
+                f"{text} is {kind.name}; another job is a graph and its placement: "
+                "GRAPH,PLACEMENT"
+            )
         return load_link_loads(text, machine)
+    if not graph or not placement:
+        raise Error(f"'{text}' is not GRAPH,PLACEMENT")
     from topoloom.tasks.placement_problem import load_placement_problem
 
     given = load_placement_problem("judge", graph, placement, None, AllocationSpec())

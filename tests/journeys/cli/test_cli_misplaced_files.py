@@ -46,7 +46,12 @@ def files(topoloom: Command) -> Command:
         ),
         (
             ["map", "p.npz", *TORUS, "--background", "x.json"],
-            PLACEMENT.format("a file of link loads"),
+            "x.json is a placement; another job is a graph and its placement: "
+            "GRAPH,PLACEMENT",
+        ),
+        (
+            ["map", "p.npz", *TORUS, "--background", "p.npz,"],
+            "'p.npz,' is not GRAPH,PLACEMENT",
         ),
         (["report", "p.npz", "-o", "r.html"], GRAPH.format("p.npz", "a placement")),
         (

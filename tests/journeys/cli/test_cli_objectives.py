@@ -287,7 +287,7 @@ def run_refused(topoloom: Command, *words: object) -> str:
         (["--objective", "time", "--background", "5x4.json"], "is for torus:5x4, not"),
         (["--objective", "time", "--background", "p.npz,5x4.x"], "is for torus:5x4"),
         (["--objective", "time", "--background", "q.npz,5x4.x"], "but q.npz has 3"),
-        (["--objective", "time", "--background", "p.npz,"], "Is a directory"),
+        (["--objective", "time", "--background", "p.npz,"], "is not GRAPH,PLACEMENT"),
         (["--objective", "time", "--background", "bad.json"], "loads[0] is -1"),
     ],
 )
