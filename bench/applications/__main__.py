@@ -109,7 +109,8 @@ def _format_row(name: str, study: Any) -> str:
         column = next(
             (word for word in (level, factor) if word in COLUMNS), "algorithm"
         )
-        changes[column] = f"{effect['change_percent']:+.0f} %"
+        change = round(effect["change_percent"])
+        changes[column] = f"{change:+} %" if change else "0 %"
         if column not in {"placement", "collectives", "streams"}:
             changes[column] += f" {level}"
     cells = [cell for cell in study["cells"] if cell["median"] is not None]

@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
 DEFAULTS = (ROOT / "docs/defaults.md").read_text()
+APPLICATIONS = (ROOT / "docs/how-to/research/applications.md").read_text()
 SIZES = ["64 KiB", "256 B"]
 
 
@@ -80,3 +81,14 @@ def test_the_times_of_the_readme_are_those_of_the_page(
 def test_the_readme_states_the_worst_cases_of_the_page(row: str, words: str) -> None:
     worst = float(read_row(DEFAULTS, row)[1])
     assert f"up to {100 * (worst - 1):.0f} % {words}" in " ".join(README.split())
+
+
+def test_the_parts_of_the_readme_are_those_of_the_page() -> None:
+    studies = sorted(path.stem for path in (ROOT / "bench/applications").glob("*.toml"))
+    assert len(studies) >= 8
+    for name in studies:
+        *changes, speed_up = read_row(README, f"{name} ")
+        _, expected_speed_up, *expected, _ = read_row(APPLICATIONS, f"{name} ")
+        assert speed_up == expected_speed_up
+        # The page also names the level, such as "-4 % bricks".
+        assert changes == [" ".join(cell.split()[:2]) for cell in expected]
