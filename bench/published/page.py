@@ -13,12 +13,11 @@ from published.table import Pair
 HEAD = """\
 # Published values, and ours
 
-Every value of the papers that Topoloom grew from and that one of its models computes
-today, ours beside theirs. Nothing is computed from its own answer. *Equal* means to the
-printed digits; *within* means that something is known only roughly, and ours is as near
-as the row says; where ours is *off*, a sentence says why. `make bench-published`
-computes the page and fails when a value stands worse than it did; with `ARGS=--record`
-it writes the page.
+Values of the papers that Topoloom builds on, where one of its models computes them. No
+published value is an input of its own computation. *Equal*: to the printed digits.
+*Within*: an input is known only roughly, and ours is as near as the row says. *Off*: a
+sentence says why. `make bench-published` computes the page and fails when a value gets
+worse; `ARGS=--record` writes it.
 """
 
 
