@@ -93,7 +93,10 @@ def _fuzz_target(name: str, seconds: int) -> int:
         (corpus / f"seed{number}").write_text(seed, encoding="utf-8")
         words |= set(re.findall(r"[A-Za-z_][A-Za-z_0-9.\-]*[=:(]?", seed))
     dictionary = home / "words.txt"
-    dictionary.write_text("".join(f'"{word}"\n' for word in sorted(words)[:2000]))
+    # libFuzzer refuses a file without words.
+    dictionary.write_text(
+        "".join(f'"{word}"\n' for word in sorted(words)[:2000] or ["0"])
+    )
 
     def feed_bytes(data: bytes) -> None:
         fuzz_targets.run_target(name, data.decode(errors="replace"))

@@ -59,6 +59,12 @@ def test_no_text_crashes_or_stalls_a_reader(name: str) -> None:
     assert name == "recognize" or 0 < refused < 150
 
 
+@pytest.mark.parametrize("name", TARGETS)
+def test_texts_without_content_crash_no_reader(name: str) -> None:
+    for text in ("", "\n", " ", "\0", "#", "0", "{}", "[]"):
+        run_target(name, text)
+
+
 @pytest.mark.parametrize(("name", "text"), FOUND)
 def test_inputs_of_fixed_bugs_are_refused(name: str, text: str) -> None:
     assert run_target(name, text)

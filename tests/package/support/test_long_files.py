@@ -6,15 +6,8 @@ Short texts of fuzzers hide quadratic times and large factors of memory.
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
-
-IMPORTERS = Path(__file__).parents[1] / "importers"
-sys.path[:0] = [str(IMPORTERS), str(IMPORTERS / "simgrid")]
-
-from fuzz_targets import run_target  # noqa: E402
+from fuzz_targets import run_target
 
 COUNT = 20_000
 LONG = "a" * COUNT

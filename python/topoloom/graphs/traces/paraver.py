@@ -57,6 +57,8 @@ def read_paraver(files: Sequence[Path]) -> Trace:
 
 
 def _read_lines(lines: Sequence[str]) -> Trace:
+    if not lines:
+        raise Error("the file is empty")
     trace = Trace(_count_tasks(lines[0]))
     communicators: dict[int, tuple[int, ...]] = {}
     calls: list[tuple[int, dict[int, int]]] = []
