@@ -29,10 +29,23 @@ DESELECTED = pytest.StashKey[int]()
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _temporary_directory(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Give each worker its own: mpiruns of Open MPI 4 remove the one they share."""
-    os.environ["TMPDIR"] = str(tmp_path_factory.mktemp("tmp"))
+@pytest.fixture(scope="session")
+def _temporary_directories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Name a temporary directory for each test."""
+    base = tmp_path_factory.mktemp("tmp")
+    return (base / str(number) for number in itertools.count())
+
+
+@pytest.fixture(autouse=True)
+def _temporary_directory(_temporary_directories: Iterator[Path]) -> None:
+    """Give each test its own, as mpiruns of Open MPI share a directory.
+
+    Those of Open MPI 4 remove it. Those of Open MPI 5 fail if a killed mpirun with the
+    same process id has left files there; ids recur within the minutes of a session.
+    """
+    directory = next(_temporary_directories)
+    directory.mkdir()
+    os.environ["TMPDIR"] = str(directory)
 
 
 @pytest.fixture(scope="session")
