@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from topoloom.cli.command_line import command_line
-from topoloom.cli.exit_status import Failure, Interrupted
+from topoloom.cli.exit_status import Failure, Interrupted, describe_error
 from topoloom.cli.help_context import HelpContext
 from topoloom.cli.streams import find_help_width, is_decoded, spell_bytes
 from topoloom.cli.usage_errors import CheckedCommand
@@ -432,9 +432,7 @@ def _format_exception(error: Exception) -> int:
     if core is not None and isinstance(error, core.Error):
         return fail(str(error), 2)
     if isinstance(error, OSError):
-        what = error.strerror or str(error)
-        where = f"{error.filename}: " if error.filename else ""
-        return fail(f"{where}{what}", 2 if error.errno in BAD_INPUT else 1)
+        return fail(describe_error(error), 2 if error.errno in BAD_INPUT else 1)
     if isinstance(error, ImportError) and error.name is None and core is None:
         return fail(str(error), 1)  # the compiled core is from another version
     if isinstance(error, MemoryError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exceptions that end a command with a given exit status."""
+"""Exceptions that end a command with a given exit status, and their messages."""
 
 from __future__ import annotations
 
@@ -20,3 +20,11 @@ class Interrupted(Failure):
 
     def __init__(self, message: str = "interrupted") -> None:
         super().__init__(message, 130)
+
+
+def describe_error(error: Exception) -> str:
+    """Return the message of an error; that of an OSError begins with the file."""
+    if not isinstance(error, OSError):
+        return str(error)
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{error.strerror or error}"

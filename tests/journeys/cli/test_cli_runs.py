@@ -137,3 +137,25 @@ def test_an_empty_store_has_no_runs(topoloom: Command) -> None:
     assert topoloom("runs", "--json").json["total"] == 0
     assert topoloom("runs", "--prune", 1).status == 0
     assert topoloom("runs", "--summary", "user").status == 0
+
+
+@pytest.mark.parametrize(
+    ("machine", "why"),
+    [
+        ("torus:4xx4", "cannot read machine 'torus:4xx4': expected a number"),
+        ("gone.toml", "gone.toml: No such file or directory"),
+    ],
+)
+def test_a_wrong_machine_in_a_policy_stops_no_job(
+    topoloom: Command, monkeypatch: pytest.MonkeyPatch, machine: str, why: str
+) -> None:
+    Path("policy.toml").write_text(f'[partition.all]\nmachine = "{machine}"\n')
+    monkeypatch.setenv("SLURM_JOB_PARTITION", "all")
+    job = ["--apply", "world", "--", "sh", "-c", "exit 3"]
+    started = topoloom("run", "--policy", "policy.toml", *job)
+    assert started.status == 3
+    assert started.err.startswith(f"topoloom: {why}")
+    assert started.err.endswith("; started as typed\n")
+    typed = topoloom("run", "--machine", machine, *job)
+    assert typed.status == 2
+    assert typed.err.startswith(f"topoloom: {why}")

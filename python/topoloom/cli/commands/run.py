@@ -125,6 +125,7 @@ def command(
         output,
         page,
         as_json,
+        governed is not job,
     )
     with raise_on_signals():
         return _run_placed(request)
@@ -168,6 +169,8 @@ class _PlacedRunRequest(NamedTuple):
     output: Path | None
     page: Path | None
     as_json: bool
+    #: Whether the machine is that of the policy, whose mistakes never stop a job.
+    is_governed: bool
 
     @property
     def is_explicit(self) -> bool:
@@ -178,6 +181,7 @@ class _PlacedRunRequest(NamedTuple):
 def _run_placed(request: _PlacedRunRequest) -> int:
     """Check the options, run the program recorded or placed, and report."""
     from topoloom._core import Error
+    from topoloom.cli.exit_status import describe_error
     from topoloom.launch.command_line import MissingProgramError
     from topoloom.preload.collectives import parse_settings
     from topoloom.tasks.placed_run import Job
@@ -194,7 +198,12 @@ def _run_placed(request: _PlacedRunRequest) -> int:
         if request.is_explicit or shutil.which(request.program[0]) is None:
             raise
         return _run_unread(request.program, str(error))
-    slots = request.job.find_slots(read)
+    try:
+        slots = request.job.find_slots(read)
+    except (Error, OSError) as error:
+        if request.is_explicit or not request.is_governed:
+            raise
+        return _run_unread(request.program, describe_error(error))
     _check_known_ranks(request, slots, read.rank_count(), check_page)
     repeats = request.is_explicit
     job = Job(request.program, read, request.job.mpicc, replaced, repeats=repeats)
