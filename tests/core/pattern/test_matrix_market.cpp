@@ -53,7 +53,8 @@ TEST_CASE("arrays are stored by column") {
 }
 
 TEST_CASE(
-    "integers may be written in any notation of real numbers, and a pattern matrix has one byte per entry") {
+    "integers may be written in any notation of real numbers, and a pattern matrix has one byte per entry, "
+    "times the scale") {
     for (const char* value :
          {"1024", "1024.0", "1.024e3", "1.0240000000000000E+03", "+1024", "10240e-1", "01024"}) {
         CAPTURE(value);
@@ -64,6 +65,11 @@ TEST_CASE(
     const auto pattern =
         read_matrix_market("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n");
     CHECK(pattern.total_bytes() == Bytes{2});
+    ValueScale scale{.factor = 2.6};
+    const auto scaled =
+        read_matrix_market("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n", &scale);
+    CHECK(scaled.total_bytes() == Bytes{6});
+    CHECK(scale.rounded == 1);
     CHECK(read_matrix_market(general + "2 2 1\n1 2 9223372036854775807\n").total_bytes().value == INT64_MAX);
 }
 

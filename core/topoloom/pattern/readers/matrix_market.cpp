@@ -101,7 +101,8 @@ Rank read_index(TextScanner& scan, std::size_t order, std::string_view what) {
 }
 
 Bytes read_entry(TextScanner& scan, const MarketHeader& header, ValueScale* scale) {
-    return header.pattern ? Bytes{1} : read_value(scan, "a value", scale);
+    if (!header.pattern) return read_value(scan, "a value", scale);
+    return scale == nullptr ? Bytes{1} : scale_value(1, scan, "a value", *scale);
 }
 
 EdgeList read_coordinates(TextScanner& scan, const MarketHeader& header, std::size_t order,

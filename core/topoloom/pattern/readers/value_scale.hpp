@@ -17,15 +17,20 @@ struct ValueScale {
     std::uint64_t rounded = 0;
 };
 
-/// Reads a value and multiplies it; without a scale, it must be an integer. Products such as 0.57 * 100, which
-/// only floating-point arithmetic keeps from being an integer, do not count as rounded.
-inline Bytes read_value(TextScanner& scan, std::string_view expected, ValueScale* scale) {
-    if (scale == nullptr) return scan.read_bytes(expected);
-    const double product = scan.read_real(expected) * scale->factor;
+/// Multiplies the value that was just read and rounds it. Products such as 0.57 * 100, which only floating-point
+/// arithmetic keeps from being an integer, do not count as rounded.
+inline Bytes scale_value(double value, TextScanner& scan, std::string_view expected, ValueScale& scale) {
+    const double product = value * scale.factor;
     const double nearest = std::nearbyint(product);
     if (!(nearest < 0x1p63)) scan.fail_at_previous(expected, " times the scale is 2^63 bytes or more");
-    if (std::abs(nearest - product) > 1e-9 * product) ++scale->rounded;
+    if (std::abs(nearest - product) > 1e-9 * product) ++scale.rounded;
     return Bytes{static_cast<std::int64_t>(nearest)};
+}
+
+/// Reads a value and multiplies it; without a scale, it must be an integer.
+inline Bytes read_value(TextScanner& scan, std::string_view expected, ValueScale* scale) {
+    if (scale == nullptr) return scan.read_bytes(expected);
+    return scale_value(scan.read_real(expected), scan, expected, *scale);
 }
 
 }  // namespace topoloom
