@@ -174,6 +174,12 @@ def add_assumed_speeds(
     return replace(described, text=whole, remarks=(*remarks, remark))
 
 
+def is_assumed_network(remark: str) -> bool:
+    """Return whether a remark states the assumed network of a machine."""
+    titles = (network.title for network in NETWORKS.values() if network.title)
+    return remark.startswith(tuple(f"assumed: {title}, " for title in titles))
+
+
 def apply_given_speeds(
     described: MachineDescription, speeds: GivenSpeeds
 ) -> MachineDescription:

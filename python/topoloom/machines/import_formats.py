@@ -86,7 +86,7 @@ IMPORTERS: tuple[Importer, ...] = (
         "the NodeName lines of Slurm's slurm.conf: cores and GPUs of its nodes",
         "topoloom.importers.slurm.slurm_conf_nodes",
         "read_slurm_nodes",
-        r"(?im)^[ \t]*nodename[ \t]*=",
+        r"(?im)^[ \t]*(?:nodename|clustername|slurmctldhost)[ \t]*=",
     ),
     Importer(
         "slurm-yaml",

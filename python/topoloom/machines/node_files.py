@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 from topoloom._core import Error, Machine, MachineText
 from topoloom.allocations.allocation_file import parse_allocation
 from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.network_speeds import is_assumed_network
 from topoloom.importers.node_groups import NodeGroup, format_node_type, with_node_groups
 from topoloom.machines.machine_file import describe_machine
 from topoloom.machines.node_toml import hop_weight
@@ -23,19 +26,28 @@ def replace_nodes_from_files(
     """Replace the nodes of a machine by nodes from other files.
 
     Each entry of `texts` is ``FILE`` or ``HOSTS=FILE``, where FILE is a machine with
-    these nodes, such as hwloc's XML, or ``+node:8:2``. Raises `topoloom.Error` for a
-    file without node levels, and for unknown, duplicate or missing hosts.
+    these nodes, such as hwloc's XML, or ``+node:8:2``. Remarks on these nodes are
+    kept. Raises `topoloom.Error` for a file without node levels, and for unknown,
+    duplicate or missing hosts.
     """
     bare = Machine(MachineText(network.text).network)
-    groups = [
-        group for text in texts for group in _read_groups(text, network.hosts, bare)
-    ]
-    joined = with_node_groups(network, groups)
+    files = [_read_file(text, network.hosts, bare) for text in texts]
+    joined = with_node_groups(
+        network, [group for file in files for group in file.nodes]
+    )
     Machine(joined.text)  # raises an error if costs are inconsistent
-    return joined
+    remarks = dict.fromkeys(remark for file in files for remark in file.remarks)
+    return replace(joined, remarks=(*joined.remarks, *remarks))
 
 
-def _read_groups(text: str, hosts: Sequence[str], bare: Machine) -> list[NodeGroup]:
+class _NodeFile(NamedTuple):
+    """The nodes of a file, and the remarks on them."""
+
+    nodes: list[NodeGroup]
+    remarks: Sequence[str] = ()
+
+
+def _read_file(text: str, hosts: Sequence[str], bare: Machine) -> _NodeFile:
     which, equals, source = text.partition("=")
     if not equals or which.startswith("+") or exists(text):
         which, source = "", text
@@ -43,16 +55,30 @@ def _read_groups(text: str, hosts: Sequence[str], bare: Machine) -> list[NodeGro
     if source.startswith("+"):
         if MachineText(f"torus:1{source}").node is None:
             raise Error(f"'{source}' has no node description; write +node:8:2")
-        return [NodeGroup(source, NodeParts(), nodes, f"'{source}'")]
+        return _NodeFile([NodeGroup(source, NodeParts(), nodes, f"'{source}'")])
     given = describe_machine(source)
+    groups = _list_groups(given, text, source, nodes, hosts)
+    return _NodeFile(
+        groups, [one for one in given.remarks if not is_assumed_network(one)]
+    )
+
+
+def _list_groups(
+    given: MachineDescription,
+    text: str,
+    source: str,
+    nodes: tuple[int, ...] | None,
+    hosts: Sequence[str],
+) -> list[NodeGroup]:
+    """List the node types of `given`, which is the file `source` of `text`."""
     if len(given.node.types) == 1:
         (kind,) = given.node.types
-        text = format_node_type(Machine(given.text), kind)
+        levels = format_node_type(Machine(given.text), kind)
         vacant = kind.levels.vacant
         hop = hop_weight(Machine(given.text))
-        return [NodeGroup(text, kind.parts, nodes, source, hop, vacant)]
+        return [NodeGroup(levels, kind.parts, nodes, source, hop, vacant)]
     if given.node.types:
-        if which:
+        if nodes is not None:
             raise Error(
                 f"{text}: the nodes of {source} differ, so it contains their hosts; "
                 f"pass {source} without hosts"

@@ -92,19 +92,23 @@ def test_an_odd_number_of_reserved_cores_leaves_vacant_places() -> None:
 
 def test_what_is_assumed_or_ignored_is_counted() -> None:
     described = read_slurm_nodes(
-        "NodeName=a[1-3] Gres=gpu:2,nvme:1 State=DOWN\nNodeName=b1"
+        "include gpus.conf\nNodeName=a[1-3] Gres=gpu:2,nvme:1 State=DOWN\n"
+        "NodeName=b1\nDownNodes=a1,b1 State=DRAIN"
     )
     assert described.text == "tree:4+node:1,distance=8:16"
     assert described.remarks == (
         "Gres=nvme of 3 nodes ignored: only gpu is read",
         "assumed: 1 core on 4 nodes without CPUs=; slurmd -C prints them",
+        "2 nodes of DownNodes= taken as usable; use +down:",
         "3 nodes with State=DOWN taken as usable; use +down:",
+        "1 include line ignored",
     )
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("include n.conf", "line 1: no NodeName= line names a node; give the included"),
         (
             "NodeName=n1 CPUs=2 CoreSpecCount=2",
             "line 1: all cores are reserved for the system",

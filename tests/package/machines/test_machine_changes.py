@@ -83,6 +83,17 @@ def test_failures_add_up(rack_file: str) -> None:
     assert load_machine(f"{rack_file}+down:1+node:2").text == "tree:3+down:0,1+node:2"
 
 
+def test_failed_nodes_are_host_names_or_numbers(tmp_path: Path) -> None:
+    rack, dgx = tmp_path / "rack.toml", tmp_path / "dgx.toml"
+    head = 'format = "topoloom-machine"\nversion = 1\n[topology]\n'
+    rack.write_text(f'{head}kind = "tree"\nlevels = [6]\nhosts = "n[01-06]"\n')
+    assert describe_machine(f"{rack}+down:n04,5,n[01-02]").text == "tree:6+down:3,5,0,1"
+    dgx.write_text(f'{head}kind = "rails"\nlevels = [2, 2, 1]\nhosts = "d[1-2]"\n')
+    assert load_machine(f"{dgx}+down:d2").nodes_up.tolist() == [0, 1]
+    with pytest.raises(Error, match=r"no host n7; name nodes \(17 or a host\)"):
+        load_machine(f"{rack}+down:n7")
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [

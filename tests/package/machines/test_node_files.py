@@ -97,6 +97,17 @@ def test_the_command_writes_a_file_that_is_read_back() -> None:
     assert read.switches == joined.switches == ("leaf1", "leaf2", "core")
 
 
+def test_remarks_on_nodes_are_kept_but_not_those_on_their_network() -> None:
+    reserved = SLURM.replace("CoresPerSocket=4", "CoresPerSocket=4 CoreSpecCount=2")
+    Path("slurm.conf").write_text(f"{reserved}DownNodes=cpu2 State=DRAIN\n")
+    network = describe_machine("topology.conf")
+    joined = replace_nodes_from_files(network, ["slurm.conf"])
+    kept, reserved, _, down = joined.remarks
+    assert (kept,) == network.remarks
+    assert reserved == "2 cores per node reserved for the system on 3 nodes"
+    assert down == "1 node of DownNodes= taken as usable; use +down:"
+
+
 def test_slots_are_printed_by_node_type(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["machine", "import", "topology.conf", "--node", "slurm.conf", "--json"]
     assert run(command) == 0

@@ -2,7 +2,7 @@
 """Reads nodes from Slurm's ``slurm.conf``: cores, GPUs and memory (``NodeName=``).
 
 A slot is a core that jobs can use. The file contains the number of cores, but not the
-CPU numbers of Linux. Lines without nodes are skipped.
+CPU numbers of Linux. Of lines without nodes, only DownNodes and include are noticed.
 """
 
 from __future__ import annotations
@@ -63,6 +63,10 @@ _ONLY_OF_NODES = frozenset((*_COUNTS, "gres", "corespeccount", "cpuspeclist"))
 _UNUSABLE = ("DOWN", "DRAIN", "DRAINED", "FAIL", "FAILING", "FUTURE")
 
 
+#: What a line ``include FILE`` counts as.
+_INCLUDED = "include"
+
+
 class _NodeLine(NamedTuple):
     number: int
     hosts: tuple[str, ...]
@@ -75,7 +79,7 @@ def read_slurm_nodes(text: str) -> MachineDescription:
     insides: list[NodeGroup] = []
     first: dict[str, int] = {}
     remarks = Counter[str]()
-    for line in _read_lines(text):
+    for line in _read_lines(text, remarks):
         for host in line.hosts:
             earlier = first.setdefault(host, line.number)
             if earlier != line.number:
@@ -101,14 +105,18 @@ def read_slurm_nodes(text: str) -> MachineDescription:
                 vacant=list_vacant_places(inside),
             )
         )
+    included = remarks.pop(_INCLUDED, 0)
     if not hosts:
-        raise Error("line 1: no NodeName= line names a node")
+        unread = "; give the included file with these lines" * bool(included)
+        raise Error(f"line 1: no NodeName= line names a node{unread}")
     network = MachineDescription(format_nodes(len(hosts), ""), tuple(hosts), network="")
     described = with_node_groups(network, insides)
-    sentences = (
+    sentences = [
         sentence.format(nodes=counted(count, "node"))
         for sentence, count in sorted(remarks.items())
-    )
+    ]
+    if included:
+        sentences.append(f"{counted(included, 'include line')} ignored")
     return replace(described, remarks=tuple(sentences))
 
 
@@ -180,7 +188,7 @@ def _count_ignored_values(line: _NodeLine, remarks: Counter[str]) -> None:
             )
 
 
-def _read_lines(text: str) -> Iterator[_NodeLine]:
+def _read_lines(text: str, remarks: Counter[str]) -> Iterator[_NodeLine]:
     """Yield the lines of nodes, completed with values of preceding DEFAULT lines."""
     lists, default = HostLists(), dict[str, str]()
     for number, line in join_continued_lines(text):
@@ -191,6 +199,12 @@ def _read_lines(text: str) -> Iterator[_NodeLine]:
         if rest and (is_node or not pairs) and rest[0].lower() != "include":
             raise Error(f"line {number}: expected Key=value, not '{rest[0][:20]}'")
         if not is_node:
+            remarks[_INCLUDED] += rest[:1] != [] and rest[0].lower() == "include"
+            if "downnodes" in values:
+                down = lists.expand(number, values["downnodes"])
+                remarks["{nodes} of DownNodes= taken as usable; use +down:"] += len(
+                    down
+                )
             if only := sorted(_ONLY_OF_NODES & values.keys()):
                 raise Error(
                     f"line {number}: has {only[0]}=, but does not begin with NodeName="

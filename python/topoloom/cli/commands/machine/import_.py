@@ -40,8 +40,8 @@ def command(
         Option(
             "--network",
             metavar="RATE",
-            help="Total bandwidth of a node's NICs in each direction, if a file has "
-            "only switches: 400Gbit/s, 200GB/s.",
+            help="Total bandwidth of a node's NICs in each direction, if the file has "
+            "no link speeds: 400Gbit/s, 200GB/s.",
         ),
     ] = None,
     nvlink: Annotated[
