@@ -3,14 +3,20 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
+from topoloom.launch.apply import dry_run as dry_runs
+from topoloom.launch.apply.job_map import JobMap, PlacementRefusedError
 from topoloom.launch.apply.launcher_failure import (
     describe_failure,
     find_cause,
     find_ssh_error,
     has_started_ranks,
 )
+from topoloom.launch.exports import hostfile
 
 RULE = "-" * 74
 DAEMONS = f"""{RULE}
@@ -94,3 +100,16 @@ def test_ranks_that_failed_had_started() -> None:
     assert has_started_ranks("= BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES")
     assert has_started_ranks("processes exited with non-zero status")
     assert not any(map(has_started_ranks, (SLOTS, DAEMONS, SSH, OPTION)))
+
+
+def test_a_dry_run_names_only_the_host_that_ssh_cannot_reach(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    message = describe_failure(f"{SSH}\n{DAEMONS}") or ""
+    answer = JobMap("Open MPI 4.1.4", message, {}, {})
+    reader = dry_runs.JobMapReader("mpirun", lambda *_: answer)
+    monkeypatch.setitem(dry_runs.CHECKERS, "hostfile", reader)
+    placement: Any = SimpleNamespace(rank_count=2)
+    with pytest.raises(PlacementRefusedError) as caught:
+        dry_runs.dry_run(hostfile.FORMAT, "", placement)
+    assert str(caught.value) == f"mpirun cannot reach a host: {SSH}"

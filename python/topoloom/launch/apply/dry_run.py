@@ -9,6 +9,7 @@ from typing import NamedTuple
 from topoloom._core import Error
 from topoloom.launch.apply import openmpi_map, srun_map
 from topoloom.launch.apply.job_map import JobMap, PlacementRefusedError
+from topoloom.launch.apply.launcher_failure import find_ssh_error
 from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.exports import hostfile, openmpi_rankfile, slurm_hostfile
 from topoloom.launch.host_placement import HostPlacement
@@ -73,6 +74,8 @@ def dry_run(
     program = program or checker.program
     answer = checker.read_map(target, text, placement, program, options)
     if len(answer.hosts) < placement.rank_count:
+        if cause := find_ssh_error(answer.message):
+            raise PlacementRefusedError(f"{program} cannot reach a host: {cause}")
         why = answer.message or f"it {NO_MESSAGE}"
         raise PlacementRefusedError(f"{program} refuses the placement: {why}")
     found = (

@@ -21,7 +21,10 @@ class JobMap(NamedTuple):
         Name and version.
     message
         Error message of the launcher, if it printed no map.
-    hosts The host of each rank in the map. binding_errors Rank -> binding error.
+    hosts
+        The host of each rank in the map.
+    binding_errors
+        How the binding of a rank differs, by rank.
     """
 
     launcher: str
