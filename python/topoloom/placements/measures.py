@@ -207,7 +207,8 @@ def format_gain(name: str, before: float, after: float) -> str:
     """Format the gain of a measure, and mark an increase."""
     if name in MEASURES and not MEASURES[name].is_cost:
         return ""
-    return format_percent(gain(before, after)) + (" (more)" if after > before else "")
+    percent = format_percent(gain(before, after))
+    return f"{percent} (more)" if percent.startswith("-") else percent
 
 
 def format_objective(value: float, objective: str, machine: Machine) -> str:

@@ -15,5 +15,7 @@ def gain(before: float, after: float) -> float | None:
 
 
 def format_percent(number: float | None) -> str:
-    """Format a gain: ``+31.4 %``."""
-    return "-inf %" if number is None else f"{number:+.1f} %"
+    """Format a gain: ``+31.4 %``; losses below 0.05 % are ``+0.0 %``."""
+    if number is None:
+        return "-inf %"
+    return f"{number:+.1f} %".replace("-0.0 %", "+0.0 %")
