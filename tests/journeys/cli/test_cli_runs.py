@@ -60,6 +60,13 @@ def test_runs_are_listed_and_selected(topoloom: Command, store: RunStore) -> Non
     assert document["total"] == 20
     assert [run["program"] for run in document["runs"]] == ["lmp"] * 20
     assert topoloom("runs", "--match", "nobody", "--json").json["runs"] == []
+    nobody = f"no run in {store.root} matches 'nobody'\n"
+    assert topoloom("runs", "--match", "nobody").out == nobody
+    assert topoloom("runs", "--summary", "user", "--match", "nobody").out == nobody
+    new = Path.cwd() / "new"
+    RunStore(new).create()
+    empty = topoloom("runs", "--store", new).out
+    assert empty == f"no runs in {new}; 'topoloom run' stores them\n"
 
 
 def test_one_run_is_shown_with_the_measured_gain(

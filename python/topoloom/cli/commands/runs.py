@@ -133,7 +133,10 @@ def _list(
             }
         )
         return
-    print_runs(shown, f"{len(shown):,} of {total:,} runs in {store.root}")
+    if shown:
+        print_runs(shown, f"{len(shown):,} of {total:,} runs in {store.root}")
+    else:
+        _print_none(store, match)
     if damaged:
         note(f"topoloom: {damaged} unreadable entries of {store.root} are not shown")
     if output is not None:
@@ -193,7 +196,18 @@ def _summarize(store: RunStore, by: str, match: str | None, as_json: bool) -> No
         documents = [group.document() for group in groups]
         print_json({"store": str(store.root), "by": by, "groups": documents})
         return
-    print_summary(groups, by)
+    if groups:
+        print_summary(groups, by)
+    else:
+        _print_none(store, match)
+
+
+def _print_none(store: RunStore, match: str | None) -> None:
+    """Say that no run is stored, or that none matches."""
+    if match is None:
+        print(f"no runs in {store.root}; 'topoloom run' stores them")
+    else:
+        print(f"no run in {store.root} matches '{match}'")
 
 
 def _prune(store: RunStore, days: int, as_json: bool) -> None:
