@@ -321,15 +321,24 @@ def _find_host_number(nodes: _NodeLookup, host: str) -> int:
     if number >= host_count(machine):
         kind = "node" if machine.nodes_per_host == 1 else "host"
         raise Error(
-            f"host {host} would be {kind} {number}, but {machine.name} has {kind}s "
-            f"0 to {host_count(machine) - 1}; write the node after the name, "
-            f"such as '{host} 0'"
+            f"host {host} would be {kind} {number}, but the machine has {kind}s 0 to "
+            f"{host_count(machine) - 1}; name its hosts in a machine file, or write "
+            f"the {kind} after the name in an allocation file, such as "
+            f"'{host} {host_count(machine) - 1}'"
         )
     return number
 
 
+def _split_number(host: str) -> tuple[str, int]:
+    """Split a name at its number: names with other zeros in front are equal."""
+    digits = _TRAILING_DIGITS.search(host)
+    return (host[: digits.start()], int(digits[0])) if digits else (host, -1)
+
+
 def _describe_unknown_host(nodes: _NodeLookup, host: str) -> str:
-    close = difflib.get_close_matches(host, nodes.names[:_MAX_COMPARED_NAMES], n=1)
+    names = nodes.names[:_MAX_COMPARED_NAMES]
+    same = [name for name in names if _split_number(name) == _split_number(host)]
+    close = same or difflib.get_close_matches(host, names, n=1)
     guess = f" (did you mean {close[0]}?)" if close else ""
     listed = shorten(compress_hostlist(drop_vacant(nodes.names)))
     return f"the machine has no host {host}{guess}; there are: {listed}"

@@ -133,7 +133,7 @@ def suggest_value(parameter: click.Parameter, ctx: click.Context) -> str:
             return f"; see '{ctx.command_path} --help'"
         example = completed[0].value
     if isinstance(parameter, click.Argument):
-        return f", such as {example}"
+        return "" if example == parameter.metavar else f", such as {example}"
     return f", such as {find_typed_name(parameter)} {example}"
 
 

@@ -116,11 +116,31 @@ def _read_data(
         if scale is None and _has_only_fractions(kind, data):
             raise FractionError(str(error)) from None
         if is_detected:
-            raise Error(
-                f"{error}; the content looks like {kind}; if it is not, set the "
-                f"format ({', '.join(list_format_names())})"
-            ) from None
+            raise DetectionError(str(error), kind) from None
         raise
+
+
+class DetectionError(Error):
+    """An error in a file whose format was detected, perhaps wrongly."""
+
+    def __init__(self, problem: str, kind: str) -> None:
+        super().__init__(problem)
+        self.problem, self.kind = problem, kind
+
+    def __str__(self) -> str:
+        """Return the message for users of Python."""
+        formats = ", ".join(list_format_names())
+        return f"{self._describe()}, set the format ({formats})"
+
+    def describe_for(self, options: set[str]) -> str:
+        """Return the message for a command with these options."""
+        if "--format" in options:
+            return f"{self._describe()}, pass --format; see 'topoloom list formats'"
+        how = "convert it with 'topoloom pattern import --format NAME'"
+        return f"{self._describe()}, {how}"
+
+    def _describe(self) -> str:
+        return f"{self.problem}; the content looks like {self.kind}; if it is not"
 
 
 class FractionError(Error):

@@ -8,13 +8,22 @@ from typing import TypeVar
 
 Entry = TypeVar("Entry")
 
+#: Characters of a name from which on it is completed, and how many names are suggested.
+_MIN_PREFIX, _MAX_SUGGESTED = 3, 3
+
 
 def suggest(given: str, known: Iterable[str]) -> str:
-    """Suggest the most similar name, as in `` (did you mean 'x'?)``, or ""."""
+    """Suggest the most similar name, as in `` (did you mean 'x'?)``, or "".
+
+    Without a similar name, suggest those that begin with `given`.
+    """
     import difflib
 
-    names = difflib.get_close_matches(given.lower(), list(known), n=1)
-    return f" (did you mean '{names[0]}'?)" if names else ""
+    known, given = list(known), given.lower()
+    names = difflib.get_close_matches(given, known, n=1)
+    if not names and len(given) >= _MIN_PREFIX:
+        names = [name for name in known if name.startswith(given)][:_MAX_SUGGESTED]
+    return f" (did you mean {' or '.join(map(repr, names))}?)" if names else ""
 
 
 def describe_unknown_name(kind: str, given: str, known: Iterable[str]) -> str:

@@ -241,16 +241,19 @@ def generate_allocation(
 class TooManyRanksError(Error):
     """An error of a job with more ranks than slots.
 
-    Commands with the option advise ``--imbalance``.
+    Commands with the option advise ``--imbalance``. If nodes have one slot each, their
+    cores are probably not described.
     """
 
-    def __init__(self, problem: str) -> None:
+    def __init__(self, problem: str, *, has_cores: bool = True) -> None:
         super().__init__(problem)
         self.problem = problem
+        self.has_cores = has_cores
 
     def __str__(self) -> str:
         """Return the message with advice for all commands."""
-        return f"{self.problem}; allocate more nodes or start fewer ranks"
+        cores = "" if self.has_cores else "describe the cores of a node (+node:16), "
+        return f"{self.problem}; {cores}allocate more nodes or start fewer ranks"
 
     def describe_for(self, options: set[str]) -> str:
         """Return the message for a command with these options."""
@@ -267,7 +270,8 @@ def check_fit(graph: CommGraph, allocation: Allocation, name: str) -> None:
             f"{name} has {counted(graph.rank_count, 'rank')}, but the allocation has "
             f"only {counted(allocation.slot_count, 'slot')} "
             f"({format_host_count(machine, len(allocation.nodes), len(hosts))} with "
-            f"{_format_slots_per_host(allocation)} each)"
+            f"{_format_slots_per_host(allocation)} each)",
+            has_cores=slots_per_host(machine) > 1,
         )
 
 

@@ -37,6 +37,7 @@ def run_refused(topoloom: Command):
 def write_inputs(topoloom: Command) -> None:
     assert topoloom("pattern", "generate", *HALO, "-o", "p.npz").status == 0
     assert topoloom("map", "p.npz", "-m", "torus:4x4", "-o", "x.json").status == 0
+    Path("program.c").write_text("#include <mpi.h>\n")
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,15 @@ def write_inputs(topoloom: Command) -> None:
         (["map", "p.npz", "-m", "torus:4x4", "--mapper", "gge(x=1)"], "gge"),
         (
             ["map", "p.npz", "-m", "torus:3x3"],
-            "16 ranks, but the allocation has only 9",
+            "only 9 slots (9 nodes with 1 each); describe the cores of a node (+node:",
+        ),
+        (
+            ["pattern", "import", "program.c", "-o", "x.npz"],
+            "looks like metis; if it is not, pass --format; see",
+        ),
+        (
+            ["map", "program.c", "-m", "torus:4x4"],
+            "if it is not, convert it with 'topoloom pattern import --format NAME'",
         ),
         (["map", "none.npz", "-m", "torus:4x4"], "none.npz"),
         (["map", ".", "-m", "torus:4x4"], ".prof"),

@@ -106,6 +106,7 @@ def test_a_single_named_host_needs_no_brackets() -> None:
     [
         ("n6", r"a.txt:1: the machine has no host n6.*; there are: login,n7,n8"),
         ("\nlogni", r"a.txt:2: .* no host logni \(did you mean login\?\)"),
+        ("n007", r"no host n007 \(did you mean n7\?\)"),
         ("n8.b.org", "no host n8.b.org"),
         ("10.0.0.3", "no host 10.0.0.3"),
         ("n8\nn8.a.org", "hosts n8 and n8.a.org are both node 2"),
@@ -156,7 +157,7 @@ def test_slots_are_listed_node_by_node(tmp_path: Path) -> None:
             "a.txt:1: '(0,0,1' is not the position of a rank, such as (3,4,5)",
         ),
         ("login\n", "a.txt:1: host login has no number"),
-        ("n60\n", "a.txt:1: host n60 would be node 60"),
+        ("n60\n", "n60 would be node 60, but the machine has nodes 0 to 59; name its"),
         ("n[1-2\n", "a.txt:1: host list"),
         ("n1\n2\n", "a.txt:2: has no host name"),
         ("1.5\n", "a.txt:1: '1.5' is neither"),
