@@ -64,6 +64,9 @@ def command(
     METIS, .npz, dense text matrices, DIMACS, GML, GraphML, GOAL, and Open MPI
     monitoring output (a file, a directory, or 'prof/phase_1_*.prof').
 
+    Traces of MPI programs: OTF2 of Score-P, Paraver, dumpi2ascii of SST, SimGrid's
+    time-independent ones, Pajé, and IPM's XML.
+
     Traces of AI jobs: HLO text of XLA, dumps of PyTorch's flight recorder, Kineto
     traces, output of the NCCL Inspector, and Chakra's .et. Only for traces:
     --collectives, --gpus-per-node and --partial.
