@@ -28,6 +28,23 @@ def test_a_policy_names_the_machines_of_partitions(tmp_path: Path) -> None:
     assert policy.machines == {"a": "detect"}
 
 
+def test_relative_paths_start_at_the_folder_of_the_policy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, job = tmp_path / "site", tmp_path / "job"
+    folder.mkdir()
+    job.mkdir()
+    (folder / "m.toml").write_text("")
+    machines = {"a": "m.toml", "b": "m.toml+down:n4", "c": "torus:4x4", "d": "detect"}
+    tables = [f'[partition.{at}]\nmachine = "{each}"' for at, each in machines.items()]
+    (folder / "policy.toml").write_text("\n".join(['store = "runs"', *tables]))
+    monkeypatch.chdir(job)
+    policy = load_policy(Path("../site/policy.toml"))
+    assert policy.store == Path("../site/runs")
+    beside = {"a": "../site/m.toml", "b": "../site/m.toml+down:n4"}
+    assert policy.machines == machines | beside
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

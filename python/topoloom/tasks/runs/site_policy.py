@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from topoloom._core import Error
+from topoloom.support.files import exists
 from topoloom.support.toml_document import read_toml
 
 #: Environment variable with the path of the policy.
@@ -37,7 +38,7 @@ def find_partition() -> str | None:
 
 
 def load_policy(path: Path) -> SitePolicy:
-    """Read a policy.
+    """Read a policy; relative paths in it start at its folder.
 
     Raises `topoloom.Error` if the file is missing or invalid.
     """
@@ -54,13 +55,14 @@ def load_policy(path: Path) -> SitePolicy:
     machines = {
         name: _read_machine(path, name, entry) for name, entry in partitions.items()
     }
-    return SitePolicy(None if store is None else Path(store), machines)
+    return SitePolicy(None if store is None else path.parent / store, machines)
 
 
 def _read_machine(path: Path, partition: str, entry: Any) -> str:
     if isinstance(entry, dict) and isinstance(machine := entry.get("machine"), str):
         if len(entry) == 1:
-            return machine
+            beside = path.parent / machine.partition("+")[0]
+            return str(path.parent / machine) if exists(beside) else machine
         unknown = min(entry.keys() - {"machine"})
         raise Error(f"{path}: partition {partition}: unknown key '{unknown}'")
     raise Error(
