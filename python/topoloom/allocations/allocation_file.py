@@ -23,7 +23,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,19 +61,21 @@ class AllocatedHosts:
         The allocated slots in the launcher's order.
     hosts
         ``hosts[i]`` is the host name of ``allocation.nodes[i]``; None if unknown.
+    remark
+        What was assumed about the nodes; empty if nothing was.
     """
 
     allocation: Allocation
     hosts: tuple[str, ...] | None = None
+    remark: str = ""
 
     def part(self, allocation: Allocation) -> AllocatedHosts:
         """Add host names to a subset of this allocation, in any order."""
         if self.hosts is None:
-            return AllocatedHosts(allocation)
+            return replace(self, allocation=allocation)
         names = dict(zip(self.allocation.nodes.tolist(), self.hosts, strict=True))
-        return AllocatedHosts(
-            allocation, tuple(names[node] for node in allocation.nodes.tolist())
-        )
+        hosts = tuple(names[node] for node in allocation.nodes.tolist())
+        return replace(self, allocation=allocation, hosts=hosts)
 
 
 class _HostLine(NamedTuple):
@@ -94,6 +96,8 @@ class _NodeLookup:
             )
         self.machine = machine
         self.hosts = hosts
+        #: The first host that was found by its number, and this number.
+        self.numbered: tuple[str, int] | None = None
         self.down = set(range(machine.node_count)) if machine.has_failures else set()
         self.down.difference_update(machine.nodes_up.tolist() if self.down else ())
         #: Host names, each once, although a host may have several nodes.
@@ -217,7 +221,17 @@ def _parse_host_lines(nodes: _NodeLookup, text: str) -> AllocatedHosts:
         raise Error(f"line {bare.line}: has no host name, but other lines have one")
     ids = np.array([entry.node for entry in entries], dtype=np.uint32)
     allocation = Allocation(nodes.machine, ids)
-    return AllocatedHosts(allocation, tuple(hosts) if hosts else None)
+    return AllocatedHosts(
+        allocation, tuple(hosts) if hosts else None, _describe_numbers(nodes)
+    )
+
+
+def _describe_numbers(nodes: _NodeLookup) -> str:
+    if nodes.numbered is None:
+        return ""
+    host, number = nodes.numbered
+    kind = "node" if nodes.machine.nodes_per_host == 1 else "host"
+    return f"{host} is {kind} {number}: the machine's description names no hosts"
 
 
 def _describe_duplicate(earlier: _HostLine, entry: _HostLine) -> str:
@@ -326,6 +340,7 @@ def _find_host_number(nodes: _NodeLookup, host: str) -> int:
             f"the {kind} after the name in an allocation file, such as "
             f"'{host} {host_count(machine) - 1}'"
         )
+    nodes.numbered = nodes.numbered or (host, number)
     return number
 
 

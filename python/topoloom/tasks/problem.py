@@ -7,7 +7,7 @@ import contextlib
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -62,6 +62,13 @@ class Problem:
     available: Allocation | None = None  # all slots, if the launcher uses some of them
     #: The launcher's placement, unless it is block order of the allocation.
     default: Placement | None = None
+    #: What was assumed about the nodes of the allocation.
+    remark: str = ""
+
+    @property
+    def allocation_remarks(self) -> list[str]:
+        """How the nodes were chosen, and which of their slots are used."""
+        return [remark for remark in (self.remark, self.unused) if remark]
 
 
 class AllocationSpec(NamedTuple):
@@ -116,6 +123,7 @@ def load_problem(
             given.hosts,
             described.node,
             switches=described.switches,
+            remark=given.remark,
         )
     check_fit(graph, given.allocation, graph_file)
     at, unused = select_launched_slots(given, described, where, graph.rank_count)
@@ -128,6 +136,7 @@ def load_problem(
         unused,
         described.switches,
         given.allocation,
+        remark=given.remark,
     )
 
 
@@ -199,13 +208,15 @@ def choose_allocation(
     slots = HostSlotNumbers(machine, described.node)
     if where.allocation is not None:
         listed = load_allocation(machine, where.allocation, hosts)
-        return AllocatedHosts(slots.drop_missing(listed.allocation), listed.hosts)
+        return replace(listed, allocation=slots.drop_missing(listed.allocation))
     if where.nodes is None:
         return described_allocation(machine, described)
     pieces = where.count_fragments(machine)
     allocation = generate_allocation(machine, hosts, where.nodes, pieces, where.seed)
     names = tuple(hosts[node] for node in allocation.nodes.tolist()) if hosts else None
-    return AllocatedHosts(slots.drop_missing(allocation), names)
+    drawn = f"{counted(where.nodes, 'node')} drawn in {counted(pieces, 'fragment')}"
+    remark = f"{drawn}, seed {where.seed}"
+    return AllocatedHosts(slots.drop_missing(allocation), names, remark)
 
 
 def generate_allocation(

@@ -216,3 +216,22 @@ def test_a_saved_allocation_names_its_hosts(
     again = load_allocation(machine, tmp_path / "a.txt", known)
     assert again.allocation.nodes.tolist() == nodes
     assert again.hosts == allocated
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "remark"),
+    [
+        ("cn[1-2]", (), "cn1 is node 1: the machine's description names no hosts"),
+        ("a5 1\nb2 0", (), ""),
+        ("a,b", ("b", "a"), ""),
+        ("0\n1", (), ""),
+    ],
+)
+def test_only_hosts_found_by_their_number_are_remarked(
+    text: str, names: Sequence[str], remark: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text(text)
+    machine = Machine("torus:2") if names else Machine("torus:3")
+    listed = load_allocation(machine, tmp_path / "a.txt", names)
+    assert listed.remark == remark
+    assert listed.part(listed.allocation) == listed

@@ -360,6 +360,5 @@ def _print_result(
     if comparison.fixed:
         facts.append(("fixed", _describe_fixed(comparison)))
     facts += [("machine", remark) for remark in machine.remarks]
-    if problem.unused:
-        facts.append(("allocation", problem.unused))
+    facts += [("allocation", remark) for remark in problem.allocation_remarks]
     print_facts(facts, written=[figure], advice=advice)

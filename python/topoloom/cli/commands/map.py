@@ -172,8 +172,7 @@ def _list_facts(
         facts.append(("objective", f"{objective.title}: {objective.reason}"))
     facts.append(("search", f"{file.work:,} candidates in {mapped.seconds:.2f} s"))
     facts += [("machine", remark) for remark in machine.remarks]
-    if problem.unused:
-        facts.append(("allocation", problem.unused))
+    facts += [("allocation", remark) for remark in problem.allocation_remarks]
     counts = objective.objective != HOP_BYTES or machine.has_bandwidths
     if objective.phases and counts:
         facts.append(("phases", f"{len(objective.phases)}"))
