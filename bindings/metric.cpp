@@ -46,14 +46,14 @@ MetricsWithHotLinks judge_allocated(const CommGraph& graph, const Allocation& al
     const Machine& machine = allocation.machine();
     MetricsWithHotLinks judged{judge(graph, machine, placement, threads), {}, {}, {}};
     std::optional<Judgement> loaded;
-    if (background) {
+    if (!of_others.empty()) {
         loaded = add_background(judged.measures, machine, of_others);
         judged.congestion_with_background = loaded->congestion_max;
     }
     if (hottest == 0) return judged;
     const Judgement& hot = loaded ? *loaded : judged.measures;
     for (const HotLink& link : hottest_links(graph, machine, placement, hot, hottest, threads)) {
-        if (background) judged.hottest_background.push_back(of_others[link.link.value]);
+        if (loaded) judged.hottest_background.push_back(of_others[link.link.value]);
         std::vector<Loader> loaders;
         for (const Contribution& c : link.contributors)
             loaders.emplace_back(c.source.value, c.target.value, c.bytes);

@@ -58,6 +58,7 @@ def test_no_background_and_one_of_zeros_are_the_same(text: str) -> None:
     on = (graph, allocation, placement)
     alone, loaded = judge(*on), judge(*on, background=none)
     assert alone.congestion_with_background is None
+    assert judge(*on, background=none[:0], hottest=3).hottest_background == []
     assert alone.hottest_background == []
     assert loaded.congestion_with_background == alone.congestion_max
     assert loaded.hottest == alone.hottest
