@@ -82,6 +82,12 @@ def read_fabric(lines: list[str]) -> Fabric:
     if skipped:
         what = counted(skipped, "line")
         remarks.append(f"{what} in front of the output of ibnetdiscover skipped")
+    unpaired = [one for one in devices.values() if one.description.count('"') % 2]
+    if unpaired:
+        remarks.append(
+            f"{counted(len(unpaired), 'name')} with an unpaired quotation mark, first "
+            f"that of {unpaired[0].name}: the file may be damaged"
+        )
     uneven = sum(_check_cables(devices, device) for device in devices.values())
     if uneven:
         remarks.append(
