@@ -30,35 +30,24 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
-def _temporary_directories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Name a temporary directory for each test."""
-    base = tmp_path_factory.mktemp("tmp")
+def _directories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Name a directory for each test."""
+    base = tmp_path_factory.mktemp("own")
     return (base / str(number) for number in itertools.count())
 
 
 @pytest.fixture(autouse=True)
-def _temporary_directory(_temporary_directories: Iterator[Path]) -> None:
-    """Give each test its own, as mpiruns of Open MPI share a directory.
+def _own_directories(_directories: Iterator[Path]) -> None:
+    """Give each test temporary files and a run store of its own.
 
-    Those of Open MPI 4 remove it. Those of Open MPI 5 fail if a killed mpirun with the
-    same process id has left files there; ids recur within the minutes of a session.
+    The runs stay out of the user's store. Of mpiruns that share TMPDIR, those of Open
+    MPI 4 remove its content. Those of Open MPI 5 fail if a killed mpirun with the same
+    process id has left files there; ids recur within the minutes of a session.
     """
-    directory = next(_temporary_directories)
-    directory.mkdir()
-    os.environ["TMPDIR"] = str(directory)
-
-
-@pytest.fixture(scope="session")
-def _run_stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Name a directory for the run store of each test."""
-    base = tmp_path_factory.mktemp("stores")
-    return (base / str(number) for number in itertools.count())
-
-
-@pytest.fixture(autouse=True)
-def _run_store(_run_stores: Iterator[Path]) -> None:
-    """Keep the runs of each test apart, and out of the user's own store."""
-    os.environ["TOPOLOOM_STORE"] = str(next(_run_stores))
+    directory = next(_directories)
+    for variable, name in (("TMPDIR", "tmp"), ("TOPOLOOM_STORE", "store")):
+        os.environ[variable] = str(directory / name)
+    (directory / "tmp").mkdir(parents=True)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
