@@ -79,7 +79,7 @@ def test_halo3d_reports_the_bytes_it_sends(tmp_path: Path) -> None:
 def test_transpositions_in_rows_and_columns_are_phases(
     mpi: Mpi, tmp_path: Path
 ) -> None:
-    source = Path(__file__).parent / "programs" / "unusual" / "grid_transposes.c"
+    source = Path(__file__).parent / "programs" / "collectives" / "transposed_grid.c"
     profile = record_run(mpi, 12, build_program(mpi, source), folder=tmp_path)
     phases = split_recorded_phases(profile, profile.graph())
     ranks = range(12)

@@ -3,7 +3,7 @@
 
 A pattern file contains ``phases``, an int64 array of shape (m, 5): phase, source,
 target, bytes, messages; ``phase_names`` is optional. The phases of a recorded run are
-those of `graphs.recorded_parts`, of a Pajé trace those of
+those of `graphs.recorded_phases`, of a Pajé trace those of
 `graphs.traces.message_phases`.
 """
 
@@ -81,18 +81,18 @@ def split_recorded_phases(profile: Profile, graph: CommGraph) -> dict[str, CommG
     graph is not from this run.
     """
     from topoloom.graphs.profile import COLLECTIVES
-    from topoloom.graphs.recorded_parts import split_profile
+    from topoloom.graphs.recorded_phases import find_recorded_phases
 
-    parts = split_profile(profile)
-    if len(parts) < 2:
+    found = find_recorded_phases(profile)
+    if len(found) < 2:
         return {}
     # Find out how the graph contains collectives; try the cheapest way first.
     for collectives in reversed(COLLECTIVES):
-        phases = [part.profile.graph(collectives) for part in parts]
+        phases = [one.profile.graph(collectives) for one in found]
         if _has_sum(phases, graph):
             with_messages = {
-                part.name: phase
-                for part, phase in zip(parts, phases, strict=True)
+                one.name: phase
+                for one, phase in zip(found, phases, strict=True)
                 if phase.edge_count
             }
             return with_messages if len(with_messages) > 1 else {}

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Splits the profile of an MPI program into parts that run one after the other.
+"""Splits the profile of an MPI program into phases, which follow each other.
 
-Levels of ``MPI_Pcontrol`` are separate parts. Within a level, a rank is in one
+Levels of ``MPI_Pcontrol`` are separate phases. Within a level, a rank is in one
 collective at a time: communicators that share a rank, such as a row and a column of a
-process grid, are in different parts, and those of all rows in one. Messages outside
-collectives are one part. A part with less than 1 % of the bytes and less than 1 % of
-the messages of its level is joined with the largest part.
+process grid, are in different phases, and those of all rows in one. Nonblocking
+collectives count as blocking ones. Messages outside collectives are one phase. A phase
+with less than 1 % of the bytes and less than 1 % of the messages of its level is joined
+with the largest phase.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -21,33 +22,33 @@ from numpy.typing import NDArray
 from topoloom.graphs.profile import Ints, Profile
 from topoloom.support.number_ranges import compress_ranges
 
-#: Every part costs placement time. Further ones are joined with the largest.
-_MAX_PARTS = 16
+#: Every phase costs placement time. Collectives beyond so many join the largest phase.
+_MAX_PHASES = 16
 _LEAST_SHARE = 0.01
-#: Characters of the ranks in the name of a part.
+#: Characters of the ranks in the name of a phase.
 _LONGEST_NAME = 24
-#: The part of messages outside collectives; communicators have parts from 0.
+#: The phase of messages outside collectives; communicators have phases from 0.
 _MESSAGES = -1
 
 
-class RecordedPart(NamedTuple):
-    """A part of a profile; the name says which messages it has."""
+class RecordedPhase(NamedTuple):
+    """The profile of a phase; the name says which messages it has."""
 
     name: str
     profile: Profile
 
 
-def split_profile(profile: Profile) -> list[RecordedPart]:
-    """Split a profile into its parts: by level, messages before collectives."""
-    parts = []
+def find_recorded_phases(profile: Profile) -> list[RecordedPhase]:
+    """Split a profile into its phases: by level, messages before collectives."""
+    phases = []
     used: Counter[str] = Counter()
     for level, of_level in _split_levels(profile):
-        for kind, part in _split_level(of_level):
+        for kind, phase in _split_level(of_level):
             name = ": ".join(filter(None, (level, kind)))
             used[name] += 1
             number = f" ({used[name]})" if used[name] > 1 else ""
-            parts.append(RecordedPart(name + number, part))
-    return parts
+            phases.append(RecordedPhase(name + number, phase))
+    return phases
 
 
 def _split_levels(profile: Profile) -> list[tuple[str, Profile]]:
@@ -71,24 +72,22 @@ def _split_level(profile: Profile) -> list[tuple[str, Profile]]:
     sizes = [len(members) for members in profile.communicators]
     of_traffic, of_records = profile.traffic[:, 6], profile.records[:, 2]
     bytes_of, messages_of = _sum_by_communicator(profile, np.array(sizes, dtype=float))
-    parts = separate_communicators(
-        profile.rank_count,
-        {
-            c: profile.communicators[c]
-            for c in np.flatnonzero(messages_of[:-1]).tolist()
-        },
-        bytes_of,
-    )
+    numbers = np.flatnonzero(messages_of[:-1]).tolist()
+    used = {number: profile.communicators[number] for number in numbers}
     # The last entry is that of traffic without a communicator, which has number -1.
-    part_of = np.full(len(sizes) + 1, _MESSAGES)
-    part_of[list(parts)] = list(parts.values())
-    _join_small_parts(part_of, bytes_of, messages_of)
+    phase_of = np.full(len(sizes) + 1, _MESSAGES)
+    for number, phase in separate_communicators(profile.rank_count, used, bytes_of):
+        phase_of[number] = phase
+    _join_small_phases(phase_of, bytes_of, messages_of)
     found = []
-    for part in np.unique(part_of[messages_of > 0]).tolist():
-        of_part = part_of == part
-        used = np.flatnonzero(of_part[:-1] & (messages_of[:-1] > 0)).tolist()
-        name = _name_part(profile, used, bool(of_part[-1] and messages_of[-1]))
-        found.append((name, _select(profile, of_part[of_traffic], of_part[of_records])))
+    for phase in np.unique(phase_of[messages_of > 0]).tolist():
+        chosen = phase_of == phase
+        name = _name_phase(
+            profile,
+            [c for c in used if chosen[c]],
+            bool(chosen[-1] and messages_of[-1]),
+        )
+        found.append((name, _select(profile, chosen[of_traffic], chosen[of_records])))
     return found if len(found) > 1 else [("", profile)]
 
 
@@ -96,11 +95,13 @@ def separate_communicators(
     rank_count: int,
     communicators: Mapping[int, Ints],
     weights: Sequence[float] | NDArray[np.float64],
-) -> dict[int, int]:
-    """Assign communicators to parts, from 0, so that no two of a part share a rank.
+) -> Iterator[tuple[int, int]]:
+    """Yield each communicator and its phase; no two of a phase share a rank.
 
     Communicators of equal shape, such as all rows of a grid, come one after the other,
-    those shapes first that have the most bytes, so that they get into the same part.
+    those shapes first that have the most bytes, so that they get into the same phase.
+    After 16 phases, numbered from 0, further communicators are in phase 16, whatever
+    ranks they share.
     """
     shapes: dict[tuple[int, bytes], list[int]] = defaultdict(list)
     for number, members in communicators.items():
@@ -108,18 +109,14 @@ def separate_communicators(
     by_weight = sorted(
         shapes.values(), key=lambda those: -sum(weights[one] for one in those)
     )
-    is_taken: list[NDArray[np.bool_]] = []
-    parts: dict[int, int] = {}
+    is_taken = np.zeros((_MAX_PHASES, rank_count), dtype=bool)
     for those in by_weight:
         for number in sorted(those, key=lambda one: int(communicators[one].min())):
             members = communicators[number]
-            free = (p for p, taken in enumerate(is_taken) if not taken[members].any())
-            part = next(free, len(is_taken))
-            if part == len(is_taken):
-                is_taken.append(np.zeros(rank_count, dtype=bool))
-            is_taken[part][members] = True
-            parts[number] = part
-    return parts
+            free = np.flatnonzero(~is_taken[:, members].any(axis=1))
+            phase = int(free[0]) if len(free) else _MAX_PHASES
+            is_taken[phase : phase + 1, members] = True
+            yield number, phase
 
 
 def _sum_by_communicator(
@@ -142,23 +139,21 @@ def _sum_by_communicator(
     return totals[0], totals[1]
 
 
-def _join_small_parts(
-    part_of: Ints, bytes_of: NDArray[np.float64], messages_of: NDArray[np.float64]
+def _join_small_phases(
+    phase_of: Ints, bytes_of: NDArray[np.float64], messages_of: NDArray[np.float64]
 ) -> None:
-    """Let small parts, and those beyond `_MAX_PARTS`, be the largest part."""
-    parts, where = np.unique(part_of, return_inverse=True)
-    sizes = np.bincount(where, bytes_of)
-    shares = np.maximum(
-        sizes / max(sizes.sum(), 1),
-        np.bincount(where, messages_of) / max(messages_of.sum(), 1),
+    """Join small phases, and the one beyond `_MAX_PHASES`, with the largest."""
+    phases, where = np.unique(phase_of, return_inverse=True)
+    sizes, counts = np.bincount(where, bytes_of), np.bincount(where, messages_of)
+    is_small = (sizes < _LEAST_SHARE * sizes.sum()) & (
+        counts < _LEAST_SHARE * counts.sum()
     )
-    order = np.argsort(-shares, kind="stable")
-    for place, part in enumerate(order.tolist()):
-        if shares[part] < _LEAST_SHARE or place >= _MAX_PARTS:
-            part_of[where == part] = parts[int(sizes.argmax())]
+    is_small |= phases == _MAX_PHASES
+    largest = int(np.where(phases == _MAX_PHASES, -1, sizes).argmax())
+    phase_of[is_small[where]] = phases[largest]
 
 
-def _name_part(profile: Profile, used: Sequence[int], has_messages: bool) -> str:
+def _name_phase(profile: Profile, used: Sequence[int], has_messages: bool) -> str:
     names = ["messages"] if has_messages else []
     if used:
         first = min((profile.communicators[c].tolist() for c in used), key=min)
