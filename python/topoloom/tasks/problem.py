@@ -214,8 +214,8 @@ def choose_allocation(
     pieces = where.count_fragments(machine)
     allocation = generate_allocation(machine, hosts, where.nodes, pieces, where.seed)
     names = tuple(hosts[node] for node in allocation.nodes.tolist()) if hosts else None
-    drawn = f"{counted(where.nodes, 'node')} drawn in {counted(pieces, 'fragment')}"
-    remark = f"{drawn}, seed {where.seed}"
+    generated = f"{counted(where.nodes, 'node')} in {counted(pieces, 'fragment')}"
+    remark = f"{generated}, generated with seed {where.seed}"
     return AllocatedHosts(slots.drop_missing(allocation), names, remark)
 
 
