@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts bytes and messages per phase, kind, peer and, in v-collectives, communicator. One hash table per phase needs O(peers) memory.
+// Counts bytes and messages per phase, kind, peer and, in v-collectives, communicator. One hash table per phase needs
+// O(peers) memory.
 //
 // A signal handler may read these tables at any time (crash_dump.c). So a full table is replaced by one atomic store,
 // and old tables are not freed, because another thread's handler may still read them. All old tables together are
