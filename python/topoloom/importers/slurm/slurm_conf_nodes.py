@@ -2,7 +2,7 @@
 """Reads nodes from Slurm's ``slurm.conf``: cores, GPUs and memory (``NodeName=``).
 
 A slot is a core that jobs can use. The file contains the number of cores, but not the
-CPU numbers of Linux. Of lines without nodes, only DownNodes and include are noticed.
+CPU numbers of Linux. Other lines are skipped; remarks count DownNodes= and include.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ _ONLY_OF_NODES = frozenset((*_COUNTS, "gres", "corespeccount", "cpuspeclist"))
 _UNUSABLE = ("DOWN", "DRAIN", "DRAINED", "FAIL", "FAILING", "FUTURE")
 
 
-#: What a line ``include FILE`` counts as.
-_INCLUDED = "include"
+#: Remark on lines ``include FILE``.
+_INCLUDED = "{lines} ignored"
 
 
 class _NodeLine(NamedTuple):
@@ -105,18 +105,20 @@ def read_slurm_nodes(text: str) -> MachineDescription:
                 vacant=list_vacant_places(inside),
             )
         )
-    included = remarks.pop(_INCLUDED, 0)
     if not hosts:
-        unread = "; give the included file with these lines" * bool(included)
+        unread = "; give the included file with these lines" * bool(remarks[_INCLUDED])
         raise Error(f"line 1: no NodeName= line names a node{unread}")
     network = MachineDescription(format_nodes(len(hosts), ""), tuple(hosts), network="")
     described = with_node_groups(network, insides)
-    sentences = [
-        sentence.format(nodes=counted(count, "node"))
-        for sentence, count in sorted(remarks.items())
-    ]
-    if included:
-        sentences.append(f"{counted(included, 'include line')} ignored")
+    sentences = (
+        sentence.format(
+            nodes=counted(count, "node"), lines=counted(count, "include line")
+        )
+        for sentence, count in sorted(
+            remarks.items(), key=lambda item: (item[0] == _INCLUDED, item[0])
+        )
+        if count
+    )
     return replace(described, remarks=tuple(sentences))
 
 
