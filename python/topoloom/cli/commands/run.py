@@ -170,7 +170,7 @@ class _PlacedRunRequest(NamedTuple):
     page: Path | None
     as_json: bool
     #: Whether the machine is that of the policy, whose mistakes never stop a job.
-    is_governed: bool
+    has_machine_of_policy: bool
 
     @property
     def is_explicit(self) -> bool:
@@ -201,7 +201,7 @@ def _run_placed(request: _PlacedRunRequest) -> int:
     try:
         slots = request.job.find_slots(read)
     except (Error, OSError) as error:
-        if request.is_explicit or not request.is_governed:
+        if request.is_explicit or not request.has_machine_of_policy:
             raise
         return _run_unread(request.program, describe_error(error))
     _check_known_ranks(request, slots, read.rank_count(), check_page)
