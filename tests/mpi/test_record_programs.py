@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse
 from mpis import HALO3D, MPIS, OPEN_MPI_4, Mpi, build_program, need, pairs, record_run
 
-from topoloom.graphs.phases import edge_rows, split_recorded_phases
+from topoloom.graphs.phases import edge_rows, make_recorded_phases
 from topoloom.graphs.profile import load_profile
 
 MELT = """\
@@ -81,7 +81,7 @@ def test_transpositions_in_rows_and_columns_are_phases(
 ) -> None:
     source = Path(__file__).parent / "programs" / "collectives" / "transposed_grid.c"
     profile = record_run(mpi, 12, build_program(mpi, source), folder=tmp_path)
-    phases = split_recorded_phases(profile, profile.graph())
+    phases = make_recorded_phases(profile, "expand")
     ranks = range(12)
     expected = {
         "messages": {(a, (a + 1) % 12): 500 for a in ranks},

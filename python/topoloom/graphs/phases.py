@@ -74,37 +74,35 @@ def add_phases(phases: Sequence[CommGraph], ranks: int = 0) -> CommGraph:
     return _make_graph(phases[0].rank_count if phases else ranks, rows)
 
 
-def split_recorded_phases(profile: Profile, graph: CommGraph) -> dict[str, CommGraph]:
-    """Split the graph of a recorded run into its phases, however it treats collectives.
+def make_recorded_phases(profile: Profile, collectives: str) -> dict[str, CommGraph]:
+    """Make the phases of a recorded run by name; {} for a single phase.
 
-    Returns the phases by name, {} for a single phase. Raises `topoloom.Error` if the
-    graph is not from this run.
+    `collectives` is as in `Profile.graph`.
     """
-    from topoloom.graphs.profile import COLLECTIVES
     from topoloom.graphs.recorded_phases import find_recorded_phases
 
     found = find_recorded_phases(profile)
     if len(found) < 2:
         return {}
-    # Find out how the graph contains collectives; try the cheapest way first.
-    for collectives in reversed(COLLECTIVES):
-        phases = [one.profile.graph(collectives) for one in found]
-        if _has_sum(phases, graph):
-            with_messages = {
-                one.name: phase
-                for one, phase in zip(found, phases, strict=True)
-                if phase.edge_count
-            }
-            return with_messages if len(with_messages) > 1 else {}
-    raise Error("the phases of the recorded run do not add up to the graph")
+    graphs = {one.name: one.profile.graph(collectives) for one in found}
+    with_messages = {name: graph for name, graph in graphs.items() if graph.edge_count}
+    return with_messages if len(with_messages) > 1 else {}
 
 
 def _load_recorded_phases(path: str | Path, graph: CommGraph) -> dict[str, CommGraph]:
-    from topoloom.graphs.profile import load_profile
+    """Load the phases of a recorded run, however its graph contains collectives."""
+    from topoloom.graphs.profile import COLLECTIVES, load_profile
+    from topoloom.graphs.recorded_phases import find_recorded_phases
 
     profile = load_profile(path)
+    if len(find_recorded_phases(profile)) < 2:
+        return {}
     with prefix_errors(path):
-        return split_recorded_phases(profile, graph)
+        for collectives in reversed(COLLECTIVES):  # the cheapest way first
+            phases = make_recorded_phases(profile, collectives)
+            if _has_sum(list(phases.values()) or [profile.graph(collectives)], graph):
+                return phases
+    raise Error(f"{path}: the phases of the run do not add up to the graph")
 
 
 def edge_rows(graph: CommGraph) -> Ints:

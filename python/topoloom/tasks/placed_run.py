@@ -126,6 +126,15 @@ class RecordedJob(NamedTuple):
     phases: Sequence[CommGraph] = ()
     mpi_time: MpiTime | None = None
 
+    @classmethod
+    def from_profile(cls, profile: Profile, collectives: str) -> RecordedJob:
+        """Make the graph and the phases of a run that ended with status 0."""
+        from topoloom.graphs.phases import make_recorded_phases
+
+        graph = profile.graph(collectives)
+        phases = tuple(make_recorded_phases(profile, collectives).values())
+        return cls(0, graph, phases, profile.mpi_time)
+
 
 def load_recording(job: Job, graph_file: str) -> RecordedJob:
     """Load the recording of an earlier run of the program.
@@ -162,7 +171,6 @@ def record_job(
     topoloom.Error
         If the graph cannot be made; the message contains the path of the recordings.
     """
-    from topoloom.graphs.phases import split_recorded_phases
     from topoloom.preload.record import record
 
     found: list[RecordedJob] = []
@@ -170,9 +178,7 @@ def record_job(
     def read_profile(profile: Profile) -> None:
         keep(profile)
         if profile.exit_status == 0:
-            graph = profile.graph(collectives)
-            phases = list(split_recorded_phases(profile, graph).values())
-            found.append(RecordedJob(0, graph, phases, profile.mpi_time))
+            found.append(RecordedJob.from_profile(profile, collectives))
         else:
             found.append(RecordedJob(profile.exit_status))
 

@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 from topoloom._core import Error
 from topoloom.graphs.gpu_nodes import GPUS_PER_NODE
+from topoloom.graphs.phases import make_recorded_phases
 from topoloom.graphs.profile import BY_NCCL, Profile
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class RecordedProgram(NamedTuple):
                 "bytes": int(edges.bytes[busiest]),
                 "messages": int(edges.messages[busiest]),
             },
-            "phases": self._list_phases(),
+            "phases": list(make_recorded_phases(profile, self.collectives)),
             "seconds": profile.wall_seconds,
             "mpi_time": cast("MpiTimeFields | None", time and time._asdict()),
             "missing_ranks": profile.missing,
@@ -65,14 +66,6 @@ class RecordedProgram(NamedTuple):
             "lost_calls": profile.lost,
             "exit_status": profile.exit_status,
         }
-
-    def _list_phases(self) -> list[str]:
-        from topoloom.graphs.phases import split_recorded_phases
-
-        if self.collectives == BY_NCCL:
-            return []
-        graph = self.profile.graph(self.collectives)
-        return list(split_recorded_phases(self.profile, graph))
 
     def document(self) -> RecordDocument:
         """Return the fields of the ``--json`` output."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from topoloom.graphs.graph_file import load_graph
 from topoloom.graphs.mpi_time import load_mpi_time
-from topoloom.graphs.phases import load_phases, split_recorded_phases
+from topoloom.graphs.phases import load_phases
 from topoloom.graphs.profile import load_profile
 from topoloom.launch.apply.run_program import run_program
 from topoloom.launch.launcher import Launch
@@ -115,10 +115,7 @@ def load_stored_recording(path: Path, collectives: str) -> RecordedJob:
     time = load_mpi_time(path)
     if collectives == "expand":
         return RecordedJob(0, load_graph(path), load_phases(path), time)
-    profile = load_profile(path)
-    graph = profile.graph(collectives)
-    phases = list(split_recorded_phases(profile, graph).values())
-    return RecordedJob(0, graph, phases, time)
+    return RecordedJob.from_profile(load_profile(path), collectives)
 
 
 def _run_placed(

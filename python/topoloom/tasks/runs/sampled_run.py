@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from topoloom._core import Error
-from topoloom.graphs.phases import split_recorded_phases
 from topoloom.graphs.traffic_distance import measure_traffic_distance
 from topoloom.launch.launchers.unplaced_command import UnplacedCommand
 from topoloom.preload.record.communication_sampler import (
@@ -93,12 +92,11 @@ def compare_with_recording(
         if distance <= DRIFT or remembered.placing.graph_file:
             return None
         name = log.keep_recording(profile, remembered.identity)
-        phases = list(split_recorded_phases(profile, graph).values())
+        new = RecordedJob.from_profile(profile, remembered.collectives)
     except Error as error:
         if verified.status == 0 and not verified.why:
             remembered.observer.remark(f"communication was not sampled: {error}")
         return None
     if name is None:
         return None
-    new = RecordedJob(0, graph, phases, profile.mpi_time)
     return Drift(distance, name, new)
