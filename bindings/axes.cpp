@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exposes orders of mesh axes and layouts to Python.
+#include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
 #include <tuple>
 
@@ -39,6 +41,13 @@ std::vector<MeshTraffic> make_traffics(const std::vector<Traffic>& traffic) {
     std::vector<MeshTraffic> all;
     std::ranges::transform(traffic, std::back_inserter(all), make_traffic);
     return all;
+}
+
+/// Slots per domain, and GroupTimes::predict.
+using DomainTimes = std::pair<std::uint32_t, std::function<double(std::size_t, std::size_t, std::size_t)>>;
+
+GroupTimes make_group_times(const std::optional<DomainTimes>& times) {
+    return times ? GroupTimes{times->first, times->second} : GroupTimes{};
 }
 
 using SeenTraffic =
@@ -78,48 +87,46 @@ void bind_axes(nb::module_& m) {
         .def_ro("seconds", &AxisOrder::seconds, "Seconds by traffic.")
         .def_ro("ring_shapes", &AxisOrder::ring_shapes,
                 "By traffic: sizes of the rings that share its bytes, or nothing for one ring.")
-        .def_prop_ro("total", &AxisOrder::total, "Seconds of all traffic.")
-        .def(
-            "with_seconds",
-            [](AxisOrder order, std::vector<double> seconds) {
-                order.seconds = std::move(seconds);
-                return order;
-            },
-            "seconds"_a, "Returns a copy with other seconds by traffic.");
+        .def_prop_ro("total", &AxisOrder::total, "Seconds of all traffic.");
     m.def(
         "order_axes",
         [](const Allocation& allocation, const std::vector<std::uint32_t>& extents,
            const std::vector<Traffic>& traffic, const std::optional<Progress>& progress,
-           const std::vector<std::pair<std::uint32_t, std::uint32_t>>& pieces) {
+           const std::vector<std::pair<std::uint32_t, std::uint32_t>>& pieces,
+           const std::optional<DomainTimes>& times) {
             SearchMonitor monitor(progress);
             const Budget budget = make_budget(std::nullopt, std::nullopt, monitor);
             std::vector<AxisPiece> given;
             for (const auto& [axis, size] : pieces) given.push_back({axis, size});
-            AxisOrders orders = monitor.run(
-                [&] { return order_axes(allocation, extents, make_traffics(traffic), budget, given); });
+            const GroupTimes group_times = make_group_times(times);
+            AxisOrders orders = monitor.run([&] {
+                return order_axes(allocation, extents, make_traffics(traffic), budget, given, group_times);
+            });
             return std::tuple(std::move(orders.given), std::move(orders.nested), std::move(orders.best));
         },
         "allocation"_a, "extents"_a, "traffic"_a, "progress"_a = nb::none(),
-        "pieces"_a = std::vector<std::pair<std::uint32_t, std::uint32_t>>(),
+        "pieces"_a = std::vector<std::pair<std::uint32_t, std::uint32_t>>(), "times"_a = nb::none(),
         "Orders axes: (as given, in their best order, also split). Traffic is (axes, collective, bytes per "
         "rank). `progress` is called with the work done; False ends the search. `pieces` is the given order, "
-        "as (axis, size), fastest first.");
+        "as (axis, size), fastest first. `times` replaces line rates: (slots per domain, function from the "
+        "number of a traffic, ranks of a group and domains that have some of them to its seconds).");
     m.def(
         "order_layouts",
         [](const Allocation& allocation, const std::vector<std::vector<SeenTraffic>>& layouts,
-           const std::optional<Progress>& progress) {
+           const std::optional<Progress>& progress, const std::optional<DomainTimes>& times) {
             SearchMonitor monitor(progress);
             const Budget budget = make_budget(std::nullopt, std::nullopt, monitor);
-            LayoutOrders orders =
-                monitor.run([&] { return order_layouts(allocation, make_layouts(layouts), budget); });
+            const GroupTimes group_times = make_group_times(times);
+            LayoutOrders orders = monitor.run(
+                [&] { return order_layouts(allocation, make_layouts(layouts), budget, group_times); });
             return std::tuple(std::move(orders.given),
                               std::pair(orders.named_layout, std::move(orders.named)),
                               std::pair(orders.best_layout, std::move(orders.best)));
         },
-        "allocation"_a, "layouts"_a, "progress"_a = nb::none(),
+        "allocation"_a, "layouts"_a, "progress"_a = nb::none(), "times"_a = nb::none(),
         "Orders layouts: the first, the best on the same slots with its index, and the best with other "
         "slots. A layout has (extents, axes, collective, bytes per rank) for each traffic. `progress` is "
-        "called with the work done; False ends the search.");
+        "called with the work done; False ends the search. `times` is as for order_axes.");
     m.def(
         "mesh_phases",
         [](const std::vector<std::uint32_t>& extents, const Traffic& traffic,

@@ -254,12 +254,12 @@ double AxisOrder::total() const { return std::accumulate(seconds.begin(), second
 
 AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_t> extents,
                       std::span<const MeshTraffic> traffic, const Budget& budget,
-                      std::span<const AxisPiece> pieces) {
+                      std::span<const AxisPiece> pieces, const GroupTimes& times) {
     check_pieces(extents, pieces);
     if (extents.size() > max_axes)
         fail("a mesh of ", extents.size(), " axes; there may be at most ", max_axes);
     Meter meter(budget);
-    LayoutEvaluator mesh(allocation.machine());
+    LayoutEvaluator mesh(allocation.machine(), times);
     const std::vector<std::uint32_t> axes(extents.begin(), extents.end());
     const std::size_t ranks = mesh_size(extents);
     MeshLayout layout;
@@ -292,10 +292,10 @@ AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_
 }
 
 LayoutOrders order_layouts(const Allocation& allocation, std::span<const MeshLayout> layouts,
-                           const Budget& budget) {
+                           const Budget& budget, const GroupTimes& times) {
     check_layouts(layouts);
     Meter meter(budget);
-    LayoutEvaluator mesh(allocation.machine());
+    LayoutEvaluator mesh(allocation.machine(), times);
     for (const MeshLayout& layout : layouts) mesh.add_layout(layout, find_common_mesh(layout));
     std::vector<SearchedLine> starts =
         list_starts(mesh, allocation, mesh_size(layouts.front().front().extents), false);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "topoloom/base/budget.hpp"
+#include "topoloom/choose/group_times.hpp"
 #include "topoloom/choose/mesh_layout.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/pattern/generators/mesh_pattern.hpp"
@@ -21,7 +22,8 @@ struct AxisOrder {
     /// By axis: whether every other row of a piece runs backwards, so that neighbors are closer.
     std::vector<bool> back_and_forth;
     std::vector<Slot> slot_of_rank;  // in rank numbers, the first axis varies fastest
-    std::vector<double> seconds;     // by traffic: the objective `time`, summed over its phases
+    /// By traffic: the objective `time`, summed over its phases, or the time that GroupTimes give.
+    std::vector<double> seconds;
     /// By traffic: MeshTraffic::shape of its rings.
     std::vector<std::vector<std::uint32_t>> ring_shapes;
 
@@ -51,20 +53,20 @@ struct LayoutOrders {
 /// line. Rows may run back and forth. In a network with coordinates, a group that spans several rows has a ring
 /// along each dimension if that is faster, as the collectives of tori do.
 ///
-/// Orders are compared by the objective `time`. A traffic's time depends only on the pieces of its own axes,
+/// Orders are compared by the objective `time`, or by `times`. A traffic's time depends only on the pieces of its own axes,
 /// so most times are cached. Work counts measured messages; when the budget ends, returns the best orders so
 /// far. Deterministic. `pieces` is the default order; if empty, the axes in input order. Throws Error if there
 /// are more ranks than slots or more than eight axes, pieces are not those of the axes, and when
 /// mesh_phases() does.
 [[nodiscard]] AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_t> extents,
                                     std::span<const MeshTraffic> traffic, const Budget& budget = {},
-                                    std::span<const AxisPiece> pieces = {});
+                                    std::span<const AxisPiece> pieces = {}, const GroupTimes& times = {});
 
 /// Like order_axes(), but ranks may be numbered only as in the given layouts. Tries every layout on each
 /// line, then exchanges pieces of the best ones as above, which moves ranks. All layouts contain the same
 /// traffics in the same order. Throws Error when order_axes() does, and if there are no layouts, views differ
 /// in size, or layouts differ in the number of traffics.
 [[nodiscard]] LayoutOrders order_layouts(const Allocation& allocation, std::span<const MeshLayout> layouts,
-                                         const Budget& budget = {});
+                                         const Budget& budget = {}, const GroupTimes& times = {});
 
 }  // namespace topoloom

@@ -39,6 +39,29 @@ std::vector<Digit> list_digits(const ViewTraffic& one) {
     return digits;
 }
 
+/// The ranks whose numbers have only these digits, counted along the first digit first.
+std::vector<std::size_t> list_ranks(const std::vector<Digit>& digits) {
+    std::vector<std::size_t> ranks{0};
+    for (const auto& [size, stride] : digits) {
+        const std::size_t before = ranks.size();
+        for (std::uint32_t x = 1; x < size; ++x) {
+            for (std::size_t i = 0; i < before; ++i) ranks.push_back(ranks[i] + std::size_t{x} * stride);
+        }
+    }
+    return ranks;
+}
+
+/// The digits of rank numbers that are not those of a traffic: they number its groups.
+std::vector<Digit> list_group_digits(const ViewTraffic& one) {
+    std::vector<Digit> digits;
+    std::uint32_t stride = 1;
+    for (std::uint32_t axis = 0; axis < one.extents.size(); stride *= one.extents[axis++]) {
+        if (std::ranges::find(one.traffic.axes, axis) == one.traffic.axes.end())
+            digits.push_back({one.extents[axis], stride});
+    }
+    return digits;
+}
+
 DigitKey make_traffic_key(const ViewTraffic& one) {
     DigitKey key;
     append_digits(key, list_digits(one));
@@ -124,7 +147,12 @@ void LayoutEvaluator::add_layout(const MeshLayout& layout, std::vector<std::uint
     for (std::size_t t = 0; t < layout.size(); ++t) {
         auto [phases, is_new] = phases_[t].try_emplace(make_traffic_key(layout[t]));
         if (is_new) phases->second = mesh_phases(layout[t].extents, layout[t].traffic);
-        TrafficInDigits one{list_digits(layout[t]), {}, &phases->second, layout[t]};
+        TrafficInDigits one{list_digits(layout[t]), {}, &phases->second, layout[t], t, {}};
+        const MeshTraffic& traffic = layout[t].traffic;
+        if (times_.slots_per_domain > 0 && traffic.collective != MeshCollective::chain) {
+            const auto ranks = static_cast<std::uint32_t>(list_ranks(one.digits).size());
+            one.group_phases = mesh_phases(std::vector{ranks}, {{0}, traffic.collective, traffic.bytes});
+        }
         for (const auto& [size, low] : one.digits) {
             std::uint32_t stride = 1;
             for (std::uint32_t axis = 0; axis < added.extents.size(); stride *= added.extents[axis++]) {
@@ -161,7 +189,9 @@ std::size_t LayoutEvaluator::count_messages(const TrafficInDigits& traffic) {
 
 double LayoutEvaluator::measure_seconds(const TrafficInDigits& traffic,
                                         std::span<const Slot> slot_of_rank) const {
-    return measure_phases(*traffic.phases, slot_of_rank);
+    const double seconds = measure_phases(*traffic.phases, slot_of_rank);
+    if (traffic.group_phases.empty()) return seconds;
+    return seconds * compare_with_line_rates(traffic, slot_of_rank);
 }
 
 double LayoutEvaluator::measure_seconds(const TrafficInDigits& traffic,
@@ -170,6 +200,37 @@ double LayoutEvaluator::measure_seconds(const TrafficInDigits& traffic,
     MeshTraffic rings = traffic.view.traffic;
     rings.shape = ring_shape;
     return measure_phases(mesh_phases(traffic.view.extents, rings), slot_of_rank);
+}
+
+double LayoutEvaluator::compare_with_line_rates(const TrafficInDigits& traffic,
+                                                std::span<const Slot> slot_of_rank) const {
+    const std::vector<std::size_t> members = list_ranks(traffic.digits);
+    // Groups whose members are in domains in the same way, take the same time alone. Domains are numbered as
+    // the members meet them.
+    std::set<std::vector<std::uint32_t>> seen;
+    std::vector<Slot> slots(members.size());
+    std::vector<std::uint32_t> domain_of_member(members.size());
+    constexpr std::uint32_t none = ~0U;
+    std::vector<std::uint32_t> number_of_domain(machine_.slot_count() / times_.slots_per_domain + 1, none);
+    double slowest = 0;
+    double predicted = 0;
+    for (const std::size_t first : list_ranks(list_group_digits(traffic.view))) {
+        std::uint32_t domains = 0;
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            slots[i] = slot_of_rank[first + members[i]];
+            std::uint32_t& number = number_of_domain[slots[i].value / times_.slots_per_domain];
+            if (number == none) number = domains++;
+            domain_of_member[i] = number;
+        }
+        for (const Slot slot : slots) number_of_domain[slot.value / times_.slots_per_domain] = none;
+        if (!seen.insert(domain_of_member).second) continue;
+        const double alone = measure_phases(traffic.group_phases, slots);
+        if (alone < slowest * (1 - 1e-12)) continue;
+        const double seconds = times_.predict(traffic.number, members.size(), domains);
+        predicted = alone > slowest * (1 + 1e-12) ? seconds : std::max(predicted, seconds);
+        slowest = std::max(slowest, alone);
+    }
+    return slowest > 0 ? predicted / slowest : 1;
 }
 
 double LayoutEvaluator::measure_phases(std::span<const CommGraph> phases,

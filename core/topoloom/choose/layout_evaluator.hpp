@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "topoloom/choose/group_times.hpp"
 #include "topoloom/choose/mesh_layout.hpp"
 #include "topoloom/machine/machine.hpp"
 #include "topoloom/place/grid/slot_lines.hpp"
@@ -32,7 +33,9 @@ struct TrafficInDigits {
     std::vector<Digit> digits;        // digits of rank numbers, by axis of the traffic
     std::vector<std::uint32_t> axes;  // the layout's axes to which the digits belong
     const std::vector<CommGraph>* phases;
-    ViewTraffic view;  // the traffic as given
+    ViewTraffic view;                     // the traffic as given
+    std::size_t number;                   // of the traffic in its layout
+    std::vector<CommGraph> group_phases;  // phases of a group alone; empty if it keeps line rates
 };
 
 struct LayoutInDigits {
@@ -60,7 +63,7 @@ void append_digits(DigitKey& key, const std::vector<Digit>& digits);
 /// The messages of every traffic in every layout, and their time on a line of slots.
 class LayoutEvaluator {
    public:
-    explicit LayoutEvaluator(const Machine& machine) : machine_(machine) {}
+    LayoutEvaluator(const Machine& machine, const GroupTimes& times) : machine_(machine), times_(times) {}
     LayoutEvaluator(const LayoutEvaluator&) = delete;
     LayoutEvaluator& operator=(const LayoutEvaluator&) = delete;
 
@@ -75,7 +78,7 @@ class LayoutEvaluator {
     [[nodiscard]] static std::size_t count_messages(const TrafficInDigits& traffic);
     [[nodiscard]] double measure_seconds(const TrafficInDigits& traffic,
                                          std::span<const Slot> slot_of_rank) const;
-    /// The time of a ring traffic whose rings have this shape.
+    /// The time at line rates of a ring traffic whose rings have this shape.
     [[nodiscard]] double measure_seconds(const TrafficInDigits& traffic,
                                          const std::vector<std::uint32_t>& ring_shape,
                                          std::span<const Slot> slot_of_rank) const;
@@ -83,8 +86,12 @@ class LayoutEvaluator {
    private:
     [[nodiscard]] double measure_phases(std::span<const CommGraph> phases,
                                         std::span<const Slot> slot_of_rank) const;
+    /// The time of the slowest group alone by times_, relative to its time at line rates.
+    [[nodiscard]] double compare_with_line_rates(const TrafficInDigits& traffic,
+                                                 std::span<const Slot> slot_of_rank) const;
 
     const Machine& machine_;
+    const GroupTimes& times_;
     std::vector<LayoutInDigits> layouts_;
     std::vector<std::map<DigitKey, std::vector<CommGraph>>> phases_;  // by traffic; shared by all layouts
 };

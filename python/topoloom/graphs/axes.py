@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,21 @@ class Traffic(NamedTuple):
     def name(self) -> str:
         """The axes in the format of `parse_traffic`: ``dp+ep``."""
         return "+".join(self.axes)
+
+
+class GroupTimes(Protocol):
+    """Times of a library's collectives, in place of those at line rates.
+
+    A traffic takes as many times longer than at line rates as its slowest group does
+    alone. Chains keep line rates.
+    """
+
+    @property
+    def domain(self) -> int:
+        """Slots per domain of fast links."""
+
+    def predict_seconds(self, one: Traffic, ranks: int, domains: int) -> float:
+        """Predict the seconds of a group alone, with ranks in so many domains."""
 
 
 @dataclass(frozen=True)
@@ -212,6 +227,7 @@ def order_axes(
     traffic: Sequence[Traffic],
     progress: Callable[[int], bool] | None = None,
     default: Sequence[tuple[str, int]] = (),
+    times: GroupTimes | None = None,
 ) -> MeshOrders:
     """Find the order of a mesh's axes that minimizes the time of the traffic.
 
@@ -230,6 +246,8 @@ def order_axes(
     default
         The default order: (axis, size) of the pieces along the slots, fastest first;
         without pieces, `rank_order`.
+    times
+        Times of groups, by which orders are compared in place of line rates.
 
     Raises
     ------
@@ -246,8 +264,19 @@ def order_axes(
         [_number_axes(one, names) for one in traffic],
         progress,
         [(names.index(axis), size) for axis, size in default],
+        number_times(times, traffic),
     )
     return MeshOrders(traffic, allocation, *orders, mesh)
+
+
+def number_times(
+    times: GroupTimes | None, traffic: Sequence[Traffic]
+) -> tuple[int, Callable[[int, int, int], float]] | None:
+    """Return times for the compiled search, which numbers the entries of `traffic`."""
+    if times is None:
+        return None
+    predict = times.predict_seconds
+    return times.domain, lambda number, *group: predict(traffic[number], *group)
 
 
 def mesh_graph(

@@ -23,7 +23,7 @@ from topoloom._core import (
     mesh_phases,
     order_layouts as _order_layouts,
 )
-from topoloom.graphs.axes import JobOrders, Traffic
+from topoloom.graphs.axes import GroupTimes, JobOrders, Traffic, number_times
 from topoloom.graphs.phases import add_phases
 
 #: Names and sizes of the axes of a mesh, fastest first.
@@ -110,6 +110,7 @@ def order_layouts(
     layouts: Sequence[Layout],
     traffic: Sequence[Traffic],
     progress: Callable[[int], bool] | None = None,
+    times: GroupTimes | None = None,
 ) -> LayoutOrders:
     """Find the layout and the slots of its ranks that minimize the traffic's time.
 
@@ -121,7 +122,7 @@ def order_layouts(
         The slots and the messages.
     layouts
         Candidate layouts; the first is the default.
-    progress
+    progress, times
         As in `order_axes`.
 
     Raises
@@ -133,6 +134,7 @@ def order_layouts(
         allocation,
         [[layout.number_axes(one) for one in traffic] for layout in layouts],
         progress,
+        number_times(times, traffic),
     )
     chosen = (layouts[0], layouts[named], layouts[placed])
     return LayoutOrders(traffic, allocation, given, nested, best, chosen)

@@ -16,7 +16,7 @@ import numpy as np
 from topoloom._core import Allocation, AxisOrder, CommGraph, Error
 from topoloom.frameworks.jax_mesh import find_jax_order
 from topoloom.frameworks.job import Job
-from topoloom.frameworks.nccl_times import NcclTimes, make_nccl_times
+from topoloom.frameworks.nccl_times import make_nccl_times
 from topoloom.frameworks.training_step import TrainingStep, parse_step
 from topoloom.graphs.axes import (
     MeshOrders,
@@ -32,7 +32,6 @@ from topoloom.graphs.graph_file import save_graph
 from topoloom.graphs.layouts import (
     Layout,
     LayoutOrders,
-    View,
     layout_graph,
     order_layouts,
 )
@@ -305,10 +304,8 @@ def map_axes(
         check_fit(mesh, prod(mesh.values()), allocation)
         by_jax = None if recorded else find_jax_order(allocation, mesh)
         pieces = by_jax.pieces if by_jax else []
-        orders = order_axes(allocation, mesh, sends, progress, pieces)
         nccl = make_nccl_times(allocation)
-        if nccl is not None:
-            orders = _time_mesh(orders, nccl)
+        orders = order_axes(allocation, mesh, sends, progress, pieces, nccl)
         chosen = orders.nested if named else orders.best
         return MappedAxes(
             *(orders, chosen, mesh),
@@ -343,10 +340,8 @@ def _map_job(
     progress: Progress | None,
 ) -> MappedAxes:
     sends = _list_traffic(traffic, job)
-    laid = order_layouts(allocation, job.layouts(), sends, progress)
     nccl = make_nccl_times(allocation)
-    if nccl is not None:
-        laid = time_layouts(laid, nccl)
+    laid = order_layouts(allocation, job.layouts(), sends, progress, nccl)
     if laid.nested.total > (1 - _LEAST_GAIN) * laid.given.total:
         same = (laid.layouts[0], laid.layouts[0], laid.layouts[2])
         laid = replace(laid, nested=laid.given, layouts=same)
@@ -355,35 +350,6 @@ def _map_job(
         laid = replace(laid, best=laid.nested, layouts=same)
     chosen = laid.nested if named else laid.best
     return MappedAxes(laid, chosen, job.axes, job, has_nccl_times=nccl is not None)
-
-
-def _time_mesh(orders: MeshOrders, nccl: NcclTimes) -> MeshOrders:
-    """Return the orders of a mesh with the times of NCCL, none slower than another."""
-    view = tuple((name, orders.mesh[name]) for name in rank_order(orders.mesh))
-    given, nested, best = (
-        nccl.time_order(order, [view] * len(orders.traffic), orders.traffic)
-        for order in (orders.given, orders.nested, orders.best)
-    )
-    nested = min(given, nested, key=lambda order: order.total)
-    best = min(nested, best, key=lambda order: order.total)
-    return replace(orders, given=given, nested=nested, best=best)
-
-
-def time_layouts(orders: LayoutOrders, nccl: NcclTimes) -> LayoutOrders:
-    """Return the orders of a framework's job with the times of NCCL."""
-
-    def time(order: AxisOrder) -> AxisOrder:
-        views: list[View] = []
-        sends = []
-        for one in orders.traffic:
-            view = orders.layout(order).view(one.axes)
-            axes = tuple(axis for axis, _ in view if axis in one.axes)
-            views.append(view)
-            sends.append(one._replace(axes=axes))
-        return nccl.time_order(order, views, sends)
-
-    given, nested, best = map(time, (orders.given, orders.nested, orders.best))
-    return replace(orders, given=given, nested=nested, best=best)
 
 
 def _list_traffic(

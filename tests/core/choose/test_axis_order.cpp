@@ -216,6 +216,27 @@ TEST_CASE("a stopped search has measured the default order and returns its best 
     }
 }
 
+TEST_CASE("with times of groups, a traffic takes as long as its slowest group") {
+    const Machine machine = make_machine("rails:4:3:1,bandwidth=1GB/s,bandwidth.nvlink=9GB/s");
+    const Allocation allocation = Allocation::whole(machine);
+    const Extents extents{4, 3};
+    const std::vector<MeshTraffic> traffic{{{0}, MeshCollective::ring, Bytes{9'000'000}},
+                                           {{1}, MeshCollective::ring, Bytes{2'000'000}},
+                                           {{1}, MeshCollective::chain, Bytes{2'000'000}}};
+    // Groups of 4 take 3 s in a domain, and 5 s across domains; groups of 3 take a second less for each domain.
+    const GroupTimes times{4, [](std::size_t number, std::size_t ranks, std::size_t domains) {
+                               CHECK(ranks == (number == 0 ? 4 : 3));
+                               return number == 0 ? (domains == 1 ? 3.0 : 5.0)
+                                                  : 7.0 - static_cast<double>(domains);
+                           }};
+    const AxisOrders orders = order_axes(allocation, extents, traffic, {}, {}, times);
+    CHECK(orders.given.seconds[0] == doctest::Approx(3));
+    // Four groups of 3 share no link: each has the NIC of a GPU in each domain.
+    CHECK(orders.given.seconds[1] == doctest::Approx(4));
+    CHECK(orders.given.seconds[2] == order_axes(allocation, extents, traffic).given.seconds[2]);
+    CHECK(orders.best.total() <= orders.nested.total());
+}
+
 TEST_CASE("a mesh that does not fit is refused") {
     const Machine machine = make_machine("torus:4x4");
     const Allocation allocation = Allocation::whole(machine);

@@ -22,7 +22,6 @@ from topoloom.graphs.layouts import order_layouts
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.support.parameter_error import ParameterError
 from topoloom.support.units import format_bytes
-from topoloom.tasks.axes import time_layouts
 
 if TYPE_CHECKING:
     from topoloom.documents.ai import (
@@ -218,11 +217,12 @@ def _time_layout(
 ) -> list[LayoutTime]:
     traffic = step.count_traffic(layout)
     orders = order_layouts(
-        allocation, [layout.job.layout(_ORDER)], traffic, lambda _: False
+        allocation,
+        [layout.job.layout(_ORDER)],
+        traffic,
+        lambda _: False,
+        make_nccl_times(allocation),
     )
-    nccl = make_nccl_times(allocation)
-    if nccl is not None:
-        orders = time_layouts(orders, nccl)
     return [
         LayoutTime(one, seconds, seconds * find_hideable_share(step, layout, one))
         for one, seconds in zip(traffic, orders.given.seconds, strict=True)
