@@ -70,5 +70,5 @@ def test_memory_too_small_for_any_layout_is_one_line(topoloom: Command) -> None:
     words = ("--ranks", "32", "--batch", "64", "--gpu-memory", "1GB")
     found = topoloom("ai", "layouts", MODEL, *POD, *words)
     assert found.status == 2
-    assert "no layout fits 953.7 MiB" in found.err
+    assert "--gpu-memory of 953.7 MiB is too little for every layout" in found.err
     assert found.err.count("\n") == 1

@@ -14,6 +14,8 @@ from topoloom.frameworks.training_layout import (
     parse_layout,
 )
 from topoloom.frameworks.training_step import parse_step
+from topoloom.support.parameter_error import ParameterError
+from topoloom.support.units import format_bytes
 from topoloom.tasks.training.layouts import ComparedLayouts, compare_layouts
 
 #: 4 GPUs in a ring, each link 1 GB/s in either direction; latency is negligible.
@@ -100,10 +102,18 @@ def test_named_layouts_that_do_not_fit_are_listed() -> None:
     assert [layout.text for layout, _ in found.refused] == ["dp=4"]
 
 
-def test_no_fitting_layout_names_the_smallest() -> None:
-    words = "no layout fits 1000 B: tp=4 needs least"
-    with pytest.raises(Error, match=re.escape(words)):
-        compare(SMALL, 8, RING, memory=1000)
+def test_no_fitting_layout_says_how_much_the_smallest_lacks() -> None:
+    (least,) = compare(SMALL, 8, RING, "tp=4").layouts
+    limit = 100 << 20
+    missing = format_bytes(least.memory.total - limit)
+    start = "gpu_memory of 100.0 MiB is too little for every layout: tp=4 needs least"
+    with pytest.raises(ParameterError, match=re.escape(start)) as raised:
+        compare(SMALL, 8, RING, memory=limit)
+    assert f"optimizer {format_bytes(least.memory.optimizer)}" in str(raised.value)
+    assert f"{missing} too much; use more GPUs, a shorter" in str(raised.value)
+    assert "or recomputation" in str(raised.value)
+    with pytest.raises(ParameterError, match=r"use more GPUs or a shorter sequence$"):
+        compare(SMALL, 8, RING, memory=limit, recompute=True)
     with pytest.raises(Error, match="no layout divides the ranks, the model and the"):
         compare(SMALL, 1, "torus:7,bandwidth=1GB/s")
 

@@ -144,7 +144,7 @@ class ComparedLayouts:
 def compare_layouts(
     allocation: Allocation,
     step: LayoutStep,
-    memory: int,
+    gpu_memory: int,
     named: Sequence[TrainingLayout] = (),
     *,
     ranks: int | None = None,
@@ -158,7 +158,7 @@ def compare_layouts(
 
     Parameters
     ----------
-    memory
+    gpu_memory
         Bytes that a GPU may hold.
     named
         Layouts to compare; without any, all that fit `ranks` GPUs, by default all of
@@ -192,15 +192,15 @@ def compare_layouts(
         step.check(layout)
         check_fit(layout.job.mesh, layout.ranks, allocation)
         needed = count_memory(step, layout)
-        (fitting if needed.total <= memory else refused).append((layout, needed))
+        (fitting if needed.total <= gpu_memory else refused).append((layout, needed))
     smallest = min(refused, key=lambda one: one[1].total, default=None)
     if not named:
         all_ranks = ranks or allocation.slot_count
         fitting, smallest = list_fitting_layouts(
-            step, all_ranks, memory, bubble, recompute
+            step, all_ranks, gpu_memory, bubble, recompute
         )
     if not fitting:
-        _raise_no_fit(smallest, memory)
+        _raise_no_fit(smallest, gpu_memory)
     timed = []
     for count, (layout, needed) in enumerate(fitting, 1):
         times = _time_layout(allocation, step, layout)
@@ -209,7 +209,7 @@ def compare_layouts(
             progress(count, len(fitting))
     timed.sort(key=lambda one: one.seconds)
     has_nccl_times = make_nccl_times(allocation) is not None
-    return ComparedLayouts(step, allocation, memory, timed, refused, has_nccl_times)
+    return ComparedLayouts(step, allocation, gpu_memory, timed, refused, has_nccl_times)
 
 
 def _time_layout(
@@ -230,7 +230,7 @@ def _time_layout(
 
 
 def _raise_no_fit(
-    smallest: tuple[TrainingLayout, LayoutMemory] | None, memory: int
+    smallest: tuple[TrainingLayout, LayoutMemory] | None, gpu_memory: int
 ) -> None:
     if smallest is None:
         raise Error(
@@ -238,10 +238,18 @@ def _raise_no_fit(
             "batch, or allow a larger bubble"
         )
     layout, needed = smallest
-    raise Error(
-        f"no layout fits {format_bytes(memory)}: {layout.text or 'one rank'} needs "
-        f"least, {format_bytes(needed.total)} per GPU; use more GPUs, a shorter "
-        "sequence, or recomputation"
+    parts = ", ".join(
+        f"{name} {format_bytes(size)}" for name, size in needed._asdict().items()
+    )
+    remedies = "more GPUs or a shorter sequence"
+    if not layout.recompute:
+        remedies = "more GPUs, a shorter sequence, or recomputation"
+    raise ParameterError(
+        "gpu_memory",
+        f"of {format_bytes(gpu_memory)} is too little for every layout: "
+        f"{layout.text or 'one rank'} needs least, {format_bytes(needed.total)} per "
+        f"GPU ({parts}), which is {format_bytes(needed.total - gpu_memory)} too much; "
+        f"use {remedies}",
     )
 
 
