@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs a model of one layer of Megatron-Core, in one rank of a fake world.
 
-Arguments: a folder with `megatron`, the number of tp ranks, and the dimensions of the
-model as JSON. It runs forward and backward with sequence parallelism, in bfloat16 on
-the CPU, with embeddings, output layer and loss.
+Arguments: a folder with `megatron`, the number of tp ranks, the dimensions of the model
+as JSON, and a file for the bytes that the feed-forward network saves for its backward
+pass. It runs forward and backward with sequence parallelism, in bfloat16 on the CPU,
+with embeddings, output layer and loss.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 from contextlib import nullcontext
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -59,6 +61,40 @@ class LocalAttention(torch.nn.Module):  # type: ignore[misc]
         return torch.einsum("bhst,tbhd->sbhd", weights, value).flatten(2)
 
 
+class SavedBytes:
+    """Counts the bytes that a module saves for its backward pass.
+
+    Tensors that share memory count once; weights and the input of the module do not.
+    """
+
+    def __init__(self, module: torch.nn.Module) -> None:
+        self.bytes: dict[int, int] = {}
+        self._tensors: list[torch.Tensor] = []  # so that no address is used again
+        self._hooks = torch.autograd.graph.saved_tensors_hooks(self._save, lambda t: t)
+        self._others = {self._address(weights) for weights in module.parameters()}
+        module.register_forward_pre_hook(self._begin)
+        module.register_forward_hook(self._end)
+
+    def _begin(self, _: object, given: tuple[torch.Tensor, ...]) -> None:
+        self._others.add(self._address(given[0]))
+        self._hooks.__enter__()
+
+    def _end(self, *_: object) -> None:
+        self._hooks.__exit__(None, None, None)
+
+    def _save(self, tensor: torch.Tensor) -> torch.Tensor:
+        if self._address(tensor) not in self._others:
+            self._tensors.append(tensor)
+            size = tensor.untyped_storage().nbytes()
+            self.bytes[self._address(tensor)] = size
+        return tensor
+
+    @staticmethod
+    def _address(tensor: torch.Tensor) -> int:
+        address: int = tensor.untyped_storage().data_ptr()
+        return address
+
+
 def _define(module: str, name: str, value: object) -> None:
     """Define a name of a module of Megatron-Core."""
     setattr(import_module(f"megatron.core.{module}"), name, value)
@@ -75,6 +111,7 @@ def _make_settings(tp: int, sizes: dict[str, int]) -> Any:
         "activation_func": torch.nn.functional.silu,
         "add_bias_linear": False,
         "bias_dropout_fusion": False,
+        "bias_activation_fusion": True,
         "hidden_dropout": 0.0,
         "attention_dropout": 0.0,
         "sequence_parallel": True,
@@ -138,7 +175,7 @@ def _make_layer(sizes: dict[str, int]) -> Any:
     return replace(spec, submodules=parts)
 
 
-def main(folder: str, tp: int, sizes: dict[str, int]) -> None:
+def main(folder: str, tp: int, sizes: dict[str, int], file: Path) -> None:
     """Run the model; `sizes` are the fields of `Model` and the tokens of a sequence."""
     sys.path.insert(0, folder)
     torch.cuda.current_device = lambda: "cpu"
@@ -169,10 +206,12 @@ def main(folder: str, tp: int, sizes: dict[str, int]) -> None:
     count = sizes["sequence"]
     tokens = torch.zeros(1, count, dtype=torch.long)
     mask = torch.zeros(1, 1, count, count, dtype=torch.bool)
+    saved = SavedBytes(model.decoder.layers[0].mlp)
     loss = model(tokens, torch.arange(count)[None], mask, labels=tokens)
     loss.sum().backward()
+    file.write_text(str(sum(saved.bytes.values())))
     dist.destroy_process_group()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3]))
+    main(sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3]), Path(sys.argv[4]))

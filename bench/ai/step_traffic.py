@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Traffic of small models of Megatron-Core, recorded and as `--train` counts it."""
+"""Traffic and memory of small models of Megatron-Core, measured and as we count."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ import tempfile
 import zipfile
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from ai.megatron_core import WHEELS
 from topoloom.frameworks.framework_jobs import parse_framework
+from topoloom.frameworks.layout_memory import count_memory
 from topoloom.frameworks.megatron import MegatronJob
 from topoloom.frameworks.pytorch.recorded_job import emulate_ranks, read_recording
+from topoloom.frameworks.training_layout import LayoutStep, TrainingLayout
 from topoloom.frameworks.training_step import TrainingStep
 from topoloom.frameworks.transformer_model import Model
 from topoloom.graphs.mpi_collectives import OPERATIONS
@@ -37,7 +39,9 @@ class LayerCase(NamedTuple):
 class RecordedLayer(NamedTuple):
     """Collectives of a rank in the tp group, and bytes that it sends.
 
-    `counted` are the bytes that our model counts.
+    `counted` are the bytes that our model counts. `saved` and `counted_saved` are those
+    that a rank's feed-forward network saves for its backward pass, without its input;
+    not for experts.
     """
 
     case: LayerCase
@@ -46,6 +50,8 @@ class RecordedLayer(NamedTuple):
     allreduces: int
     bytes: float
     counted: int
+    saved: int
+    counted_saved: int
 
 
 def _make_model(heads: int, kv_heads: int, size: int = 8, **more: int) -> Model:
@@ -88,11 +94,13 @@ def record_layer(python: Path, case: LayerCase) -> RecordedLayer:
             files.extractall(code)
         notes.mkdir()
         script = [str(python), "-W", "ignore", str(HERE / "layer_job.py"), str(code)]
-        command = [*script, str(case.tp), json.dumps(sizes)]
+        saved = Path(name, "saved")
+        command = [*script, str(case.tp), json.dumps(sizes), str(saved)]
         ranks = 2 * case.tp
         done = emulate_ranks(command, ranks, "0", str(notes), stdout=sys.stderr)
         assert done.status == 0
         calls, bytes = count_sent(read_recording(notes).profile(), case.tp)
+        saved_bytes = int(saved.read_text())
     job = MegatronJob(
         tp=case.tp, dp=2, release=parse_framework(f"megatron-{case.release}").release
     )
@@ -103,7 +111,18 @@ def record_layer(python: Path, case: LayerCase) -> RecordedLayer:
     names = ("allgather", "reduce_scatter", "allreduce")
     gathers, scatters, allreduces = (calls[one] for one in names)
     counted -= ends
-    return RecordedLayer(case, gathers, scatters, allreduces, bytes, counted)
+    traffic_of_tp = (gathers, scatters, allreduces, bytes, counted)
+    return RecordedLayer(case, *traffic_of_tp, saved_bytes, count_saved(case))
+
+
+def count_saved(case: LayerCase) -> int:
+    """Count what the network of a rank saves, as the memory of a layout does."""
+
+    def count(model: Model) -> float:
+        step = LayoutStep(TrainingStep(model, SEQUENCE, 1), 1)
+        return count_memory(step, TrainingLayout(tp=case.tp)).activations
+
+    return round(count(case.model) - count(replace(case.model, ffn=0)))
 
 
 def count_sent(profile: Profile, tp: int) -> tuple[Counter[str], float]:
@@ -128,16 +147,23 @@ def count_sent(profile: Profile, tp: int) -> tuple[Counter[str], float]:
 def layer_table(rows: Sequence[RecordedLayer]) -> str:
     """Format the comparison as Markdown."""
     lines = [
-        "| release | tp | layer | gathers | scatters | allreduces | sent | ours |",
-        "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |",
+        "| Megatron-Core | tp | layer | gathers | scatters | allreduces | sent | ours "
+        "| saved | ours |",
+        "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     lines += [
         f"| {one.case.release} | {one.case.tp} | {_describe(one.case.model)} | "
         f"{one.gathers} | {one.scatters} | {one.allreduces} | {one.bytes:,.0f} | "
-        f"{one.counted:,} |"
+        f"{one.counted:,} | {_format_saved(one)} |"
         for one in rows
     ]
     return "\n".join(lines) + "\n"
+
+
+def _format_saved(one: RecordedLayer) -> str:
+    if one.case.model.experts > 1:
+        return " | "
+    return f"{one.saved:,} | {one.counted_saved:,}"
 
 
 def _describe(model: Model) -> str:

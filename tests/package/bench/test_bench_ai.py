@@ -10,7 +10,13 @@ from ai.imported import _import, import_large, imported_table, large_program
 from ai.nccl import compare as compare_times, nccl_table
 from ai.profiler import profiler_table, time_plugin
 from ai.spread import Setting, compare as compare_spread, spread_table
-from ai.step_traffic import CASES, RecordedLayer, count_sent, layer_table
+from ai.step_traffic import (
+    CASES,
+    RecordedLayer,
+    count_saved,
+    count_sent,
+    layer_table,
+)
 from topoloom.graphs.traces.trace import Trace
 
 
@@ -31,9 +37,13 @@ def test_bytes_of_a_recorded_layer_are_those_that_rank_0_sends() -> None:
     calls, sent = count_sent(trace.profile(), 4)
     assert calls == {"allgather": 6, "reduce_scatter": 4, "allreduce": 3}
     assert sent == 6 * 3 * 100 + 4 * 300 + 3 * 600
-    recorded = RecordedLayer(CASES[0], 6, 4, 3, sent, 4800)
+    # 32 tokens save 2 bytes of each of 3 x 512 elements, divided by 2 ranks.
+    counted_saved = count_saved(CASES[0])
+    assert counted_saved == 32 * 2 * 3 * 512 // 2
+    recorded = RecordedLayer(CASES[0], 6, 4, 3, sent, 4800, 7, counted_saved)
     *_, row = layer_table([recorded]).splitlines()
-    assert row == "| 0.12.3 | 2 | 16 heads, 2 of keys | 6 | 4 | 3 | 4,800 | 4,800 |"
+    start = "| 0.12.3 | 2 | 16 heads, 2 of keys | 6 | 4 | 3 | 4,800 | 4,800 |"
+    assert row == f"{start} 7 | 49,152 |"
 
 
 def test_differences_from_the_expected_traffic_are_reported(tmp_path: Path) -> None:
