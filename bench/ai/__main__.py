@@ -60,6 +60,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         "--clusters", type=int, default=5, help="clusters per setting of the spread [5]"
     )
     parser.add_argument("--layers", type=int, default=4, help="layers of experts [4]")
+    parser.add_argument(
+        "--drawn", type=int, default=10, help="drawn layers of Megatron-Core [10]"
+    )
     parser.add_argument("--jobs", type=int, default=200, help="jobs of DeepSpeed [200]")
     parser.add_argument(
         "--settings",
@@ -97,9 +100,13 @@ def _make_recorder_table(_: argparse.Namespace) -> str:
     return recorded_worlds.record_all(TORCH)
 
 
-def _make_layer_table(_: argparse.Namespace) -> str:
+def _make_layer_table(args: argparse.Namespace) -> str:
     rows = [step_traffic.record_layer(TORCH, case) for case in step_traffic.CASES]
-    return step_traffic.layer_table(rows)
+    drawn = [
+        step_traffic.record_layer(TORCH, case)
+        for case in step_traffic.draw_cases(args.drawn, args.seed)
+    ]
+    return "\n".join([step_traffic.layer_table(rows), step_traffic.drawn_table(drawn)])
 
 
 def _make_expert_tables(args: argparse.Namespace) -> str:

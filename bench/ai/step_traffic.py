@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from random import Random
 from typing import NamedTuple
 
 from ai.megatron_core import WHEELS
@@ -82,6 +83,32 @@ CASES = [
         )
     ),
 ]
+
+
+def draw_cases(count: int, seed: int) -> list[LayerCase]:
+    """Draw layers that Megatron-Core accepts, a third of them with experts."""
+    random = Random(seed)
+    cases = []
+    for _ in range(count):
+        release, tp = random.choice(("0.12.3", "0.16.1")), random.choice((2, 4, 8))
+        heads = tp * random.choice((1, 2, 3, 4))
+        # From 0.16 on, tp ranks share a head of keys and values.
+        splits = release == "0.16.1"
+        kv_heads = random.choice(
+            [
+                kv
+                for kv in range(1, heads + 1)
+                if heads % kv == 0 and (kv % tp == 0 or (splits and tp % kv == 0))
+            ]
+        )
+        more = random.choice(({}, {}, {**_EXPERTS, "shared": random.choice((0, 96))}))
+        # A group of 2 along tp has the ranks of one along ep, and its calls, too.
+        if tp == 2:
+            more = {}
+        model = _make_model(heads, kv_heads, random.choice((8, 16)), **more)
+        model = replace(model, ffn=model.hidden * random.choice((2, 3, 4)))
+        cases.append(LayerCase(release, tp, model))
+    return cases
 
 
 def record_layer(python: Path, case: LayerCase) -> RecordedLayer:
@@ -157,6 +184,22 @@ def layer_table(rows: Sequence[RecordedLayer]) -> str:
         f"{one.counted:,} | {_format_saved(one)} |"
         for one in rows
     ]
+    return "\n".join(lines) + "\n"
+
+
+def drawn_table(rows: Sequence[RecordedLayer]) -> str:
+    """Format the number of drawn layers whose bytes are as we count them."""
+    lines = [
+        "| drawn layers | tp | layers | sent as ours | saved as ours |",
+        "| --- | --- | ---: | ---: | ---: |",
+    ]
+    for kind, has_experts in (("without experts", False), ("with experts", True)):
+        found = [one for one in rows if (one.case.model.experts > 1) == has_experts]
+        sizes = ", ".join(map(str, sorted({one.case.tp for one in found})))
+        sent = sum(one.bytes == one.counted for one in found)
+        saved = sum(one.saved == one.counted_saved for one in found)
+        last = "" if has_experts else saved
+        lines.append(f"| {kind} | {sizes} | {len(found)} | {sent} | {last} |")
     return "\n".join(lines) + "\n"
 
 

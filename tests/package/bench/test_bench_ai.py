@@ -15,6 +15,8 @@ from ai.step_traffic import (
     RecordedLayer,
     count_saved,
     count_sent,
+    draw_cases,
+    drawn_table,
     layer_table,
 )
 from topoloom.graphs.traces.trace import Trace
@@ -44,6 +46,17 @@ def test_bytes_of_a_recorded_layer_are_those_that_rank_0_sends() -> None:
     *_, row = layer_table([recorded]).splitlines()
     start = "| 0.12.3 | 2 | 16 heads, 2 of keys | 6 | 4 | 3 | 4,800 | 4,800 |"
     assert row == f"{start} 7 | 49,152 |"
+    # What is sent is as counted, and what is saved is not.
+    assert "| without experts | 2 | 1 | 1 | 0 |" in drawn_table([recorded])
+
+
+def test_drawn_layers_can_be_split() -> None:
+    cases = draw_cases(50, seed=1)
+    assert {case.tp for case in cases} == {2, 4, 8}
+    for release, tp, model in cases:
+        assert model.heads % tp == 0
+        assert model.heads % model.kv_heads == 0
+        assert release == "0.16.1" or model.kv_heads % tp == 0
 
 
 def test_differences_from_the_expected_traffic_are_reported(tmp_path: Path) -> None:
