@@ -25,7 +25,7 @@ def test_the_demo_records_places_draws_and_exports(tmp_path: Path) -> None:
     assert result["ranks"] == 64
     before, after = (result[key]["predicted_seconds"] for key in ("block", "values"))
     assert result["gain_percent"] == 100 * (before - after) / before > 0
-    assert "  objective  time: bandwidth-bound" in shown.stderr
+    assert "  objective  time by phase: bandwidth-bound" in shown.stderr
     assert "$ topoloom compare" in shown.stderr
     assert "What to try next" in shown.stderr
     for name in ("compare.svg", "before-after.svg", "rankfile", "halo3d.npz"):

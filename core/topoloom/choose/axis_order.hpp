@@ -53,9 +53,9 @@ struct LayoutOrders {
 /// line. Rows may run back and forth. In a network with coordinates, a group that spans several rows has a ring
 /// along each dimension if that is faster, as the collectives of tori do.
 ///
-/// Orders are compared by the objective `time`, or by `times`. A traffic's time depends only on the pieces of its own axes,
-/// so most times are cached. Work counts measured messages; when the budget ends, returns the best orders so
-/// far. Deterministic. `pieces` is the default order; if empty, the axes in input order. Throws Error if there
+/// Orders are compared by the objective `time`, or by `times`. A traffic's time depends only on the pieces of
+/// its own axes, so most times are cached. Work counts measured messages; when the budget ends, returns the best
+/// orders so far. Deterministic. `pieces` is the default order; if empty, the axes in input order. Throws Error if there
 /// are more ranks than slots or more than eight axes, pieces are not those of the axes, and when
 /// mesh_phases() does.
 [[nodiscard]] AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_t> extents,
