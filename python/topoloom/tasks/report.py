@@ -72,10 +72,10 @@ def build_report(
     loaded = None
     if background is not None and not shared:
         loaded = prove_quick_bounds(graph, where, phases, background=background)
-    few = len(set(names)) <= MAX_PARTS
-    parts: dict[str, list[CommGraph]] = {name: [] for name in names if few}
-    for name, phase in zip(names if parts else (), phases, strict=True):
-        parts[name].append(phase)
+    parts: dict[str, list[CommGraph]] = {}
+    if 0 < len(set(names)) <= MAX_PARTS:
+        for name, phase in zip(names, phases, strict=True):
+            parts.setdefault(name, []).append(phase)
     count = 1 + len(made)
     problem = _Problem(
         graph, where, shared, bounds, count, phases, parts, background, loaded

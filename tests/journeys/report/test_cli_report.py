@@ -8,7 +8,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
+
+from topoloom import CommGraph, save_graph
+from topoloom.graphs.phases import add_phases, make_phase_array
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -172,3 +176,16 @@ def test_file_names_that_are_not_utf8_are_shown(
     Path("x.json").rename(odd)
     assert topoloom("report", odd, "-o", "r.html").status == 0
     assert "?.json" in Path("r.html").read_text()
+
+
+@pytest.mark.parametrize(("count", "has_names"), [(3, False), (30, True)])
+def test_a_page_needs_no_names_of_phases_and_no_few_phases(
+    topoloom: Command, count: int, has_names: bool
+) -> None:
+    phases = [CommGraph.from_edges(4, [k % 4], [k * 7 % 3], [k]) for k in range(count)]
+    arrays = {"phases": make_phase_array(phases)}
+    if has_names:
+        arrays["phase_names"] = np.array([f"step {k}" for k in range(count)])
+    save_graph("p.npz", add_phases(phases), arrays)
+    topoloom("map", "p.npz", "-m", "mesh:4", "-o", "x.json")
+    assert topoloom("report", "x.json", "-o", "r.html").status == 0
