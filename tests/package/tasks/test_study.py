@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from topoloom.tasks.study.effects import (
     estimate_interactions,
 )
 from topoloom.tasks.study.factors import Factor, make_factor, parse_factor
+from topoloom.tasks.study.study import Study, run_study
 from topoloom.tasks.study.study_file import read_study_file
 
 PLACEMENT = parse_factor("placement=launcher,auto,gge(swap=1,tries=2)")
@@ -46,6 +48,16 @@ def plant_times(
             block[cell.name] = math.exp(common + log + draw.normal(0, noise))
         blocks.append(block)
     return blocks
+
+
+def test_a_study_with_too_many_runs_is_refused_before_its_first() -> None:
+    unused: Any = None
+    factors = make_two_level_factors(6)
+    study = Study(factors, "full", 10**6, None, *[unused] * 2, False, *[unused] * 2)
+    with pytest.raises(
+        Error, match="64 cells with 1,000,000 repetitions are more than"
+    ):
+        run_study(study)
 
 
 def test_levels_become_settings() -> None:

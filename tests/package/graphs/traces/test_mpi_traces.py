@@ -105,6 +105,23 @@ def test_cut_and_unknown_actions_of_simgrid_are_losses(
         read_trace(main)
 
 
+@pytest.mark.parametrize("is_link", [False, True])
+def test_a_simgrid_trace_reads_no_file_outside_of_its_folder(
+    is_link: bool, tmp_path: Path
+) -> None:
+    folder = tmp_path / "trace"
+    folder.mkdir()
+    main = write_simgrid(folder)
+    first = folder / "1.5_rank-1.txt"
+    first.rename(tmp_path / first.name)
+    if is_link:
+        first.symlink_to(tmp_path / first.name)
+    else:
+        main.write_text(main.read_text().replace("1.5_rank-1", "../1.5_rank-1"))
+    with pytest.raises(Error, match="there is no file '.*rank-1.txt' beside it"):
+        read_trace(main)
+
+
 def write_paraver(folder: Path) -> Path:
     """Write sends, an allreduce of all, and a broadcast in the group of tasks 3, 1."""
     head = "#Paraver (17/01/26 at 16:09):8000_ns:1(3):1:3(1:1,1:1,1:1),2\n"
