@@ -15,7 +15,7 @@ sources     := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.
 python      := python tests bench docs tools
 code        := $(shell find core bindings mpi nccl apps bench tests -name '*.[ch]' -o -name '*.[ch]pp')
 
-.PHONY: help build demo test test-all core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-ring-bus bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-applications bench-learning bench-network bench-programs bench-switches bench-defaults bench-objects bench-stream bench-report bench-validation bench-published bench-readings wheel wheels test-wheel test-lowest lock fuzz fuzz-mutants fuzz-calls fuzz-collectives fuzz-network fuzz-signals checked asan tsan fmt lint tidy docs docs-blocks clean
+.PHONY: help build demo test test-all core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-ring-bus bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-applications bench-learning bench-network bench-programs bench-switches bench-defaults bench-objects bench-stream bench-report bench-validation bench-published bench-readings wheel wheels test-wheel test-lowest lock fuzz fuzz-mutants fuzz-calls fuzz-collectives fuzz-network fuzz-runs fuzz-signals checked asan tsan fmt lint tidy docs docs-blocks clean
 
 help:                        ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -196,6 +196,10 @@ fuzz-collectives: build       ## 10^5 drawn collectives on each MPI, beside its 
 fuzz-signals: build          ## 100 random signals to recorded jobs of each kind of MPI; ARGS='--count 20 --only mpich'
 	tools/setup.sh test
 	python tests/fuzz/fuzz_signals.py $(ARGS)
+
+fuzz-runs: build             ## kill 100 jobs of `topoloom run` that share a run store; ARGS='--count 20'
+	tools/setup.sh test
+	unshare --mount $(if $(filter 0,$(shell id -u)),,--map-root-user) python tests/fuzz/fuzz_runs.py $(ARGS)
 
 fuzz-network: build          ## simulate switches in 10^6 random configurations; ARGS='COUNT SEED'
 	cmake --build $(tree) --target fuzz_network

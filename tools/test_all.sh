@@ -17,6 +17,7 @@ calls|10^5 wrong calls under AddressSanitizer|fuzz-calls
 collectives|2,000 drawn collectives on each MPI|fuzz-collectives ARGS=--cases=2000
 network|switches in 10^5 drawn configurations|fuzz-network ARGS=100000
 signals|100 random signals to jobs of each MPI|fuzz-signals
+runs|30 killed jobs that share a run store|fuzz-runs ARGS=--count=30
 lowest|package tests with the lowest versions|test-lowest
 probe|4 simulated machines, measured by the probe|bench-probe ARGS="--only machines --machines 4"
 docs|the site, without warnings|docs

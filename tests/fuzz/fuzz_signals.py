@@ -56,9 +56,9 @@ main()
 
 @dataclass
 class Trial:
-    """A recorded job, the signal that it got, and what was wrong afterwards."""
+    """A job, the signal that it got, and what was wrong afterwards."""
 
-    mpi: Mpi
+    mpi: str
     target: str
     number: signal.Signals
     delay: float
@@ -73,7 +73,7 @@ class Trial:
     def describe(self) -> str:
         """Describe the trial in a line."""
         return (
-            f"{self.mpi.name}: {self.number.name} to {self.target} after "
+            f"{self.mpi}: {self.number.name} to {self.target} after "
             f"{self.delay:.2f} s, {len(self.sent)} ranks had sent"
         )
 
@@ -116,8 +116,8 @@ def main() -> int:
             mpi = draw.choice(mpis)
             delay = draw.uniform(0, 1.05 * seconds[mpi.name])
             drawn = draw.choice(TARGETS), draw.choice(SIGNALS), delay
-            trial = Trial(mpi, *drawn, Path(folder), seconds[mpi.name] / 4)
-            run_trial(trial)
+            trial = Trial(mpi.name, *drawn, Path(folder), seconds[mpi.name] / 4)
+            run_trial(mpi, trial)
             outcomes[f"{trial.target}, {count_ranks(trial)}"] += 1
             if trial.wrong:
                 failed += 1
@@ -132,9 +132,9 @@ def measure_run(mpi: Mpi) -> float:
     """Return the time of a run without signals, after one that compiles libraries."""
     for _ in range(2):
         with tempfile.TemporaryDirectory() as folder:
-            trial = Trial(mpi, "nothing", signal.SIGURG, 0, Path(folder), SECONDS)
+            trial = Trial(mpi.name, "nothing", signal.SIGURG, 0, Path(folder), SECONDS)
             begin = time.monotonic()
-            run_trial(trial)
+            run_trial(mpi, trial)
             if trial.wrong:
                 raise SystemExit(f"without signals: {'; '.join(trial.wrong)}")
     return time.monotonic() - begin
@@ -147,22 +147,40 @@ def count_ranks(trial: Trial) -> str:
     return "ranks had sent" if trial.sent else "no rank had sent"
 
 
-def run_trial(trial: Trial) -> None:
+def run_trial(mpi: Mpi, trial: Trial) -> None:
     """Record a job, send the signal, and check what remains."""
     from mpis import PROGRAMS, build_program
 
-    program = build_program(trial.mpi, PROGRAMS / "unusual/working.c")
-    words = trial.mpi.command(RANKS, program, trial.folder, WORK_SECONDS)
+    program = build_program(mpi, PROGRAMS / "unusual/working.c")
+    words = mpi.command(RANKS, program, trial.folder, WORK_SECONDS)
     status_file = trial.folder / "status"
-    python = [sys.executable, "-c", MAIN.format(file=str(status_file))]
-    job = subprocess.Popen(
-        [*python, "record", "-o", str(trial.output), "--", *words],
+    job = start_topoloom(status_file, "record", "-o", trial.output, "--", *words)
+    errors = disturb_job(trial, job)
+    if errors is None:
+        return
+    check_status(trial, job.returncode, status_file, errors)
+    check_recording(trial, errors)
+
+
+def start_topoloom(status_file: Path, *words: object) -> subprocess.Popen[str]:
+    """Start Topoloom beside the file to which it writes the launcher's status."""
+    return subprocess.Popen(
+        [sys.executable, "-c", MAIN.format(file=str(status_file)), *map(str, words)],
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
         preexec_fn=restore_signals,
+        cwd=status_file.parent,
     )
+
+
+def disturb_job(trial: Trial, job: subprocess.Popen[str]) -> str | None:
+    """Send the signal, and check that no process remains.
+
+    Returns what Topoloom wrote to standard error; None if it did not end.
+    """
     time.sleep(trial.delay)
     trial.sent = {int(one.name[5:]) for one in trial.folder.glob("sent-*")}
     if (target := find_target(trial, job)) is not None:
@@ -174,15 +192,14 @@ def run_trial(trial: Trial) -> None:
     except subprocess.TimeoutExpired:
         os.killpg(job.pid, signal.SIGKILL)
         trial.wrong.append(f"did not end within {SECONDS:g} s")
-        return
+        return None
     grace = SECONDS if trial.is_topoloom_killed else trial.grace
     if orphans := wait_for_processes(trial.folder, grace):
         trial.wrong.append(f"{len(orphans)} processes remain")
         for orphan in orphans:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(orphan, signal.SIGKILL)
-    check_status(trial, job.returncode, status_file, errors)
-    check_recording(trial, errors)
+    return errors
 
 
 def restore_signals() -> None:
@@ -193,7 +210,7 @@ def restore_signals() -> None:
 
 def find_target(trial: Trial, job: subprocess.Popen[str]) -> int | None:
     """Return the process that gets the signal; None if it does not run."""
-    if trial.target == "nothing":
+    if trial.target not in TARGETS:
         return None
     if trial.target == "topoloom":
         return job.pid if job.poll() is None else None
@@ -203,9 +220,9 @@ def find_target(trial: Trial, job: subprocess.Popen[str]) -> int | None:
         with contextlib.suppress(OSError):
             command = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
             parent = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2]
-            if command[0].endswith(
-                f"working.{trial.mpi.name}".encode()
-            ) == is_rank and (is_rank or parent.split()[1] == str(job.pid)):
+            if command[0].endswith(f"working.{trial.mpi}".encode()) == is_rank and (
+                is_rank or parent.split()[1] == str(job.pid)
+            ):
                 found.append(process)
     return min(found, default=None)
 

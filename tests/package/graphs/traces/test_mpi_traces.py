@@ -118,7 +118,7 @@ def test_a_simgrid_trace_reads_no_file_outside_of_its_folder(
         first.symlink_to(tmp_path / first.name)
     else:
         main.write_text(main.read_text().replace("1.5_rank-1", "../1.5_rank-1"))
-    with pytest.raises(Error, match="there is no file '.*rank-1.txt' beside it"):
+    with pytest.raises(Error, match=r"there is no file '.*rank-1\.txt' beside it"):
         read_trace(main)
 
 
